@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::cache::lists::{Missing, MissingPart};
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::state::snapshot::Snapshot;
 
 /// The limit of kinds in one line.
 const NAMED: usize = 4;
@@ -65,6 +66,14 @@ fn no_gateway_api(policies: &[GroupKind]) -> String {
     format!(
         "Gateway API is not installed in this cluster; there are {kinds}. Install its CRDs, or select another cluster with --context"
     )
+}
+
+/// Prints to standard error the policy kinds of files without a CRD.
+pub(super) fn say_undefined(snapshot: &Snapshot) {
+    let kinds: Vec<&GroupKind> = snapshot.undefined_kinds().collect();
+    if let Some(line) = undefined(&kinds) {
+        eprintln!("attache: {line}");
+    }
 }
 
 /// The line about policy kinds without a CRD among the files.

@@ -76,7 +76,8 @@ pub(super) struct Choice<'a> {
     pub(super) hidden: Vec<MatchingRule<'a>>,
     /// Rules with a match that the controller does not try, and why.
     pub(super) set_apart: Vec<(MatchingRule<'a>, SetApart)>,
-    /// The specificity of each path that fits, whether or not the rest of its match does, by that of the hostname.
+    /// The specificity of each path that fits, whether or not the rest of its match does, by that of the hostname. Kept only if the
+    /// controller tries rules of one path alone.
     pub(super) paths: Vec<(Specificity, PathSpecificity)>,
     /// The most specific hostname of a route that matches.
     pub(super) best_hostname: Option<HostMatch<'a>>,
@@ -136,7 +137,7 @@ impl<'a> Choice<'a> {
     pub(super) fn only_path(&self) -> Option<PathSpecificity> {
         let best = self.best_hostname.as_ref()?.specificity;
         let is_tried = |hostname| self.order.one_hostname != Some(true) || hostname == best;
-        let paths = self.paths.iter().filter(|_| self.order.one_path);
+        let paths = self.paths.iter();
         let paths = paths.filter(|(hostname, _)| is_tried(*hostname));
         paths.map(|(_, path)| path).max().cloned()
     }

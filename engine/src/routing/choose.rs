@@ -242,7 +242,7 @@ struct Judged {
     best: Option<(RankedRule, MatchSpec)>,
     /// The first failed condition of the closest match that does not.
     nearest: Option<(Mismatch, usize)>,
-    /// The specificity of the paths that fit.
+    /// The specificity of the paths that fit, if the controller tries rules of one path alone.
     paths: Vec<PathSpecificity>,
     /// Why other matches cannot be evaluated.
     unknown: Vec<String>,
@@ -255,20 +255,24 @@ fn judge(
     ranked: impl Fn(&MatchSpec) -> RankedRule,
 ) -> Judged {
     let mut result = Judged::default();
+    let (_, order) = reading;
+    let keeps_paths = order.one_path;
     for wants in matches {
         let judged = wants.as_ref().map_err(Clone::clone);
         let judged = judged.and_then(|wants| Ok((holds(reading, wants, request)?, wants)));
         match judged {
             Ok((None, wants)) => {
                 let rank = ranked(wants);
-                result.paths.extend(PathSpecificity::of(&rank, wants));
+                if keeps_paths {
+                    result.paths.extend(PathSpecificity::of(&rank, wants));
+                }
                 let best = result.best.as_ref();
                 if best.is_none_or(|(known, _)| rank.is_before(known)) {
                     result.best = Some((rank, wants.clone()));
                 }
             }
             Ok((Some(against), wants)) => {
-                if against.at > Aspect::Path {
+                if keeps_paths && against.at > Aspect::Path {
                     let path = PathSpecificity::of(&ranked(wants), wants);
                     result.paths.extend(path);
                 }

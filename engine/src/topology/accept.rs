@@ -167,8 +167,7 @@ fn has_too_many_rules(snapshot: &Snapshot, owner: &Object, route: &Object) -> bo
 }
 
 /// Whether the controller of a Gateway or `ListenerSet` attaches no routes to it.
-fn is_without_routes(snapshot: &Snapshot, owner: &Object) -> bool {
-    let facts = controller_facts(snapshot, &owner.key);
+fn is_without_routes(snapshot: &Snapshot, owner: &Object, facts: Option<&ControllerFile>) -> bool {
     let names = facts.map_or(&[][..], |facts| &facts.without_routes);
     !names.is_empty()
         && controller(snapshot, &owner.key)
@@ -182,10 +181,11 @@ fn unfit(
     route: &GroupKind,
     parent: &ParentRef,
 ) -> Option<Refusal> {
-    if is_without_routes(snapshot, owner) {
+    let facts = controller_facts(snapshot, &owner.key);
+    if is_without_routes(snapshot, owner, facts) {
         return Some(Refusal::Waypoint);
     }
-    if !fits_protocol(snapshot, owner, listener, route) {
+    if !fits_protocol(facts, listener, route) {
         return Some(Refusal::Protocol);
     }
     let section = parent.section.as_ref();
@@ -263,13 +263,11 @@ fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) 
 
 /// Whether the protocol of a listener supports routes of a kind; implementation-specific protocols support any.
 pub(super) fn fits_protocol(
-    snapshot: &Snapshot,
-    owner: &Object,
+    facts: Option<&ControllerFile>,
     listener: &Listener,
     route: &GroupKind,
 ) -> bool {
-    let facts = || controller_facts(snapshot, &owner.key);
-    let takes_tcp = || facts().is_some_and(|facts| facts.tcp_routes_with_passthrough);
+    let takes_tcp = || facts.is_some_and(|facts| facts.tcp_routes_with_passthrough);
     let kinds: &[&str] = match &*listener.protocol {
         "HTTP" | "HTTPS" => &["HTTPRoute", "GRPCRoute"],
         // TLS is not terminated there, so there is no stream of TCP for other kinds (Gateway API, `TLSModeType`).
@@ -288,5 +286,5 @@ pub(super) fn fits_protocol(
         let mut maps = unless_named.into_iter().chain([&facts.route_kinds]);
         maps.all(|kinds| kinds.get(&*listener.protocol).is_none_or(takes))
     };
-    kinds.contains(&&*route.kind) && facts().is_none_or(takes_of)
+    kinds.contains(&&*route.kind) && facts.is_none_or(takes_of)
 }

@@ -158,12 +158,7 @@ fn lacks_grants(snapshot: &Snapshot, owner: &Object, listener: &Listener) -> boo
 }
 
 /// Why a controller of which this is known does not serve a listener, whatever else there is.
-fn not_served(
-    snapshot: &Snapshot,
-    facts: &ControllerFile,
-    owner: &Object,
-    listener: &Listener,
-) -> Option<Conflict> {
+fn not_served(facts: &ControllerFile, listener: &Listener) -> Option<Conflict> {
     let protocol = &*listener.protocol;
     let served = &facts.only_protocols;
     let is_standard = PROTOCOLS.contains(&protocol);
@@ -181,7 +176,7 @@ fn not_served(
     let listed = facts.listed_kinds.get(protocol);
     let is_other = |kind: &GroupKind| {
         !kind.is_gateway_api(&kind.kind)
-            || !fits_protocol(snapshot, owner, listener, kind)
+            || !fits_protocol(Some(facts), listener, kind)
             || listed.is_some_and(|listed| !listed.iter().any(|name| **name == *kind.kind))
     };
     (rejects(RejectedListeners::OtherKinds) && kinds.any(is_other)).then_some(Conflict::OtherKinds)
@@ -257,9 +252,9 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
             joined.push(set);
         }
     }
-    let invalid = |owner: &Object, listener: &Listener| {
+    let invalid = |listener: &Listener| {
         let unknown = is_unknown_protocol(snapshot, &listener.protocol);
-        let not_served = || not_served(snapshot, facts?, owner, listener);
+        let not_served = || not_served(facts?, listener);
         let unknown = unknown.then_some(Conflict::UnknownProtocol);
         unknown.or_else(not_served)
     };
@@ -270,7 +265,7 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let among_valid = facts.is_some_and(|facts| facts.invalid_listeners_do_not_conflict);
     let is_apart = |owner: &Object, listener: &Listener| {
         among_valid
-            && invalid(owner, listener)
+            && invalid(listener)
                 .or_else(|| lacks_grants(owner, listener))
                 .is_some()
     };
@@ -282,7 +277,7 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
             let reported =
                 || of_listener(snapshot, owner, &listener.name).map(|_| Conflict::Reported);
             let certificates = || lacks_grants(owner, listener);
-            let invalid = of_class.or_else(|| invalid(owner, listener));
+            let invalid = of_class.or_else(|| invalid(listener));
             *conflict = invalid
                 .or(*conflict)
                 .or(missing)

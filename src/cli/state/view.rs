@@ -85,9 +85,9 @@ impl View {
     /// Prints to standard error the policy kinds without a CRD among the files. In a cluster every object has its CRD.
     pub(in super::super) fn say_what_is_undefined(&self) {
         let is_of_files = !self.origins.is_empty();
-        let kinds = self.snapshot.undefined_kinds().filter(|_| is_of_files);
-        let kinds: Vec<&GroupKind> = kinds.collect();
-        say_missing_parts(missing_parts::undefined(&kinds).as_slice());
+        if is_of_files {
+            missing_parts::say_undefined(&self.snapshot);
+        }
     }
 
     /// Checks that an object exists or is known not to exist.

@@ -88,10 +88,7 @@ impl TestState {
         if let Some(line) = directory::written_twice(&loaded.duplicates) {
             eprintln!("attache: {line}");
         }
-        let kinds: Vec<&GroupKind> = loaded.snapshot.undefined_kinds().collect();
-        if let Some(line) = missing_parts::undefined(&kinds) {
-            eprintln!("attache: {line}");
-        }
+        missing_parts::say_undefined(&loaded.snapshot);
         let names = Names::of_files(&loaded);
         let mut written = BTreeMap::new();
         for manifest in objects {

@@ -88,8 +88,8 @@ func translate(objects []object) (*verdicts, error) {
 			at: conditions([]metav1.Condition{condition}),
 		}
 	}
-	for _, place := range rules(objects) {
-		said.inForce[place] = object{}
+	for _, place := range placesOfRules(objects) {
+		said.inForce[place.name] = object{}
 	}
 	for _, p := range paths {
 		place := fmt.Sprintf("Gateway/%s %s/%s", name(p.Path[2]), kindOf(p.Path[3]), name(p.Path[4]))
@@ -108,42 +108,6 @@ func translate(objects []object) (*verdicts, error) {
 		}
 	}
 	return said, nil
-}
-
-// The listeners and rules of a state: every route is attached to every listener of the Gateways that it names.
-func rules(objects []object) (places []string) {
-	listeners := map[string]list{}
-	for _, o := range objects {
-		if o["kind"] == "Gateway" {
-			name := o["metadata"].(object)
-			listeners[fmt.Sprintf("%s/%s", name["namespace"], name["name"])] = o["spec"].(object)["listeners"].(list)
-		}
-	}
-	for _, o := range objects {
-		kind, _ := o["kind"].(string)
-		if kind != "HTTPRoute" && kind != "GRPCRoute" {
-			continue
-		}
-		own := o["metadata"].(object)
-		for _, ref := range o["spec"].(object)["parentRefs"].(list) {
-			ref := ref.(object)
-			gateway := fmt.Sprintf("%s/%s", ref["namespace"], ref["name"])
-			for _, l := range listeners[gateway] {
-				l := l.(object)["name"]
-				if section, ok := ref["sectionName"]; ok && section != l {
-					continue
-				}
-				for i, rule := range o["spec"].(object)["rules"].(list) {
-					label, ok := rule.(object)["name"]
-					if !ok {
-						label = fmt.Sprintf("rule-%d", i+1)
-					}
-					places = append(places, fmt.Sprintf("Gateway/%s#%s %s/%s/%s#%s", gateway, l, kind, own["namespace"], own["name"], label))
-				}
-			}
-		}
-	}
-	return places
 }
 
 // An object with the status that Kuadrant asks for: programmed Gateways and accepted routes.

@@ -81,8 +81,9 @@ var recorded = map[string]string{
 
 // The settings at a rule: those of its location, those of its server that the location does not set, and those of the http block that
 // neither sets, as NGINX inherits them.
-func (c config) at(p place) object {
+func (c config) at(p placeOfRule) object {
 	settings := object{}
+	path, host := pathOf(p.rule), p.route["spec"].(object)["hostnames"].(list)[0]
 	for _, server := range c.blocks {
 		has := func(directive string) bool {
 			for _, line := range server.directives {
@@ -92,8 +93,8 @@ func (c config) at(p place) object {
 			}
 			return false
 		}
-		lines, ok := server.locations[p.path]
-		if !ok || !has("server_name "+p.host+";") || !(has(fmt.Sprintf("listen %d;", p.port)) || has(fmt.Sprintf("listen %d default_server;", p.port))) {
+		lines, ok := server.locations[path]
+		if !ok || !has(fmt.Sprintf("server_name %s;", host)) || !(has(fmt.Sprintf("listen %d;", p.listener["port"])) || has(fmt.Sprintf("listen %d default_server;", p.listener["port"]))) {
 			continue
 		}
 		own := c.included(lines)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -65,14 +64,14 @@ func translate(objects []object) (*verdicts, error) {
 		return nil, err
 	}
 	generator := ngxcfg.NewGeneratorImpl(false, &ngfcfg.UsageReportConfig{}, logr.Discard())
-	for name, gateway := range g.Gateways {
+	for _, gateway := range g.Gateways {
 		config := dataplane.BuildConfiguration(context.Background(), logr.Discard(), g, gateway, endpoints{}, false, ngfAPIv1alpha2.Dual)
 		files := map[string]string{}
 		for _, file := range generator.Generate(config) {
 			files[file.Meta.Name] = string(file.Contents)
 		}
 		servers := servers(files)
-		for _, place := range rules(objects, name.String()) {
+		for _, place := range placesOfRules(objects) {
 			said.inForce[place.name] = servers.at(place)
 		}
 	}
@@ -101,52 +100,6 @@ func (v *verdicts) statuses(g *graph.Graph) error {
 		v.policy(gvkOf(o).Kind, o, written.Status.Ancestors)
 	}
 	return nil
-}
-
-// A rule of a route at a listener.
-type place struct {
-	name, host, path string
-	port             int
-}
-
-// The rules of all routes of a Gateway at its listeners and those of its sets: each rule has a path of its own.
-func rules(objects []object, gateway string) (places []place) {
-	listeners := map[string]list{}
-	for _, o := range objects {
-		if o["kind"] == "Gateway" || o["kind"] == "ListenerSet" {
-			own := o["metadata"].(object)
-			listeners[fmt.Sprintf("%s/%s/%s", o["kind"], own["namespace"], own["name"])] = o["spec"].(object)["listeners"].(list)
-		}
-	}
-	for _, o := range objects {
-		if o["kind"] != "HTTPRoute" && o["kind"] != "GRPCRoute" {
-			continue
-		}
-		spec, own := o["spec"].(object), o["metadata"].(object)
-		for _, ref := range spec["parentRefs"].(list) {
-			ref := ref.(object)
-			kind, ok := ref["kind"]
-			if !ok {
-				kind = "Gateway"
-			}
-			parent := fmt.Sprintf("%s/%s/%s", kind, ref["namespace"], ref["name"])
-			for _, l := range listeners[parent] {
-				l := l.(object)
-				for i, rule := range spec["rules"].(list) {
-					rule := rule.(object)
-					label, ok := rule["name"]
-					if !ok {
-						label = fmt.Sprintf("rule-%d", i+1)
-					}
-					places = append(places, place{
-						name: fmt.Sprintf("%s#%s %s/%s/%s#%s", parent, l["name"], o["kind"], own["namespace"], own["name"], label),
-						host: spec["hostnames"].(list)[0].(string), path: pathOf(rule), port: l["port"].(int),
-					})
-				}
-			}
-		}
-	}
-	return places
 }
 
 // The path of the location in which requests of a rule are.
