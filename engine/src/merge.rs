@@ -134,6 +134,12 @@ impl Effective {
         }
     }
 
+    /// Whether it has none of the settings without which a policy of its kind does nothing.
+    pub(crate) fn lacks_required(&self, profile: &Profile) -> bool {
+        let result = self.result.as_ref();
+        result.is_none_or(|result| result.gives_way(profile))
+    }
+
     /// Whether several policies are in force, each as a whole.
     pub fn is_side_by_side(&self) -> bool {
         matches!(self.result, Some(Merged::Together(_)))

@@ -10,7 +10,7 @@ use super::policy_list::PolicyList;
 use super::stack_level::{Stack, StackLevel, folded_levels};
 use crate::attachment::rejection::is_reported_accepted;
 use crate::kinds::profile::{MergeWith, Profile, collect};
-use crate::merge::{MergeLevel, fold_cost, fold_levels};
+use crate::merge::{Effective, MergeLevel, fold_cost, fold_levels};
 use crate::model::ids::{GroupKind, Place};
 use crate::policy::Policy;
 use crate::policy::fuel::{self, Fuel};
@@ -65,6 +65,26 @@ pub(super) fn judge_merges(
             Some(Merge::AsAttached) | None => return,
         }
     }
+}
+
+/// Refuses the policies of a path if controllers apply none of the settings that they merge to. Whether they do.
+pub(super) fn refuse_if_not_applied(
+    profile: &Profile,
+    stack: &mut Stack,
+    effective: &Effective,
+) -> bool {
+    let mut not_applied = profile.merging.not_applied_if.iter();
+    let mut in_force = effective.in_force().map(|part| part.json());
+    let Some(settings) = in_force.next() else {
+        return false;
+    };
+    let why = not_applied.find(|values| values.condition.holds_in(&settings));
+    if let Some(why) = why {
+        for level in stack {
+            level.refuse_merge(why.text.clone());
+        }
+    }
+    why.is_some()
 }
 
 /// The merge of the most specific policy with those above; `None` if it merges with none.

@@ -10,14 +10,16 @@ use super::attached::ObjectAttachments;
 use super::gateway_by_label::{is_called_without_proxy, lacks_gateway, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
-use super::refused_merges::judge_merges;
+use super::refused_merges::{judge_merges, refuse_if_not_applied};
 use super::settings_here::{PoliciesAtListeners, on_routes, without_idle};
-use super::stack_level::{RareFacts, Stack, StackLevel, folded_levels, inheritance};
+use super::stack_level::{
+    RareFacts, Stack, StackLevel, folded_levels, inheritance, refers_to_role,
+};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::reported_rejections::{Rejected, rejected};
 use crate::attachment::{Attachment, attached_to, candidates, is_of_classes};
-use crate::kinds::profile::{OnPath, Profile, ServiceAs};
+use crate::kinds::profile::{OnPath, Profile};
 use crate::merge::{Effective, TargetFields, fold_cost, fold_levels, policies_read, winner};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::{Level, Position, Step};
@@ -408,7 +410,12 @@ impl<'a> Stacks<'a> {
             };
             stack = without_idle(stack, path);
         }
-        let effective = self.effective(profile, &stack, own, listener);
+        let mut effective = self.effective(profile, &stack, own, listener);
+        if !profile.merging.not_applied_if.is_empty()
+            && refuse_if_not_applied(profile, &mut stack, &effective)
+        {
+            effective = Shared::default();
+        }
         let answer = (self.ids.share(stack), effective);
         if own.is_none() {
             self.folded.insert(id, answer.clone());
@@ -488,13 +495,4 @@ impl<'a> Stacks<'a> {
 fn differs_in_unknown(stack: &Stack) -> bool {
     let mut pairs = stack.iter().zip(stack.iter().skip(1));
     pairs.any(|(one, next)| one.unknown() != next.unknown())
-}
-
-/// Whether policies of the kind on a Service refer to this role of it.
-fn refers_to_role(level: Level, profile: &Profile) -> bool {
-    match level {
-        Level::Frontend => *profile.service_as == ServiceAs::Frontend,
-        Level::Backend | Level::Port => *profile.service_as == ServiceAs::Backend,
-        _ => true,
-    }
 }

@@ -28,6 +28,7 @@ mod kind_match;
 mod listeners;
 mod lists;
 mod narrow;
+mod not_applied;
 mod open_rules;
 mod out_of_place;
 mod parts;
@@ -71,6 +72,7 @@ pub use generated_policy::GeneratedPolicyFile;
 pub use generated_rule::GeneratedRuleFile;
 pub use ineffective::{Ineffective, OnPath};
 pub use listeners::{OnListeners, OnListenersFile};
+pub use not_applied::{NotApplied, NotAppliedFile};
 pub use out_of_place::{ActsOn, OutOfPlace};
 pub use parts::{
     Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Merging, Protection,

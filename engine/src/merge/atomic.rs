@@ -47,7 +47,7 @@ impl AtomicLevel {
         );
         let puts_together = *merging.dictated_by == DictatedBy::Challenger
             || !merging.append_lists.is_empty()
-            || !parts().all(StanzaRef::is_whole);
+            || !parts().all(|part| part.is_whole() && !part.gives_way());
         if compares || puts_together {
             return None;
         }

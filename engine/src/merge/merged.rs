@@ -50,6 +50,16 @@ impl Merged {
         }
     }
 
+    /// Whether it has none of the settings without which a policy counts as empty: an atomic default above it stays.
+    pub(super) fn gives_way(&self, profile: &Profile) -> bool {
+        let fields = &*profile.merging.non_empty_if;
+        let lacks = |tree: &Arc<Tree>| {
+            let mut fields = fields.iter();
+            fields.all(|field| tree.at(std::slice::from_ref(field)).is_none())
+        };
+        !fields.is_empty() && self.trees().iter().all(lacks)
+    }
+
     /// Both as an opaque result: named, not computed.
     fn unknown_with(self, other: Self) -> Self {
         let (mut one, mut other) = (self.into_policies(), other.into_policies());
@@ -86,7 +96,14 @@ impl PartialResult for Merged {
     ) -> Self {
         let (direction, op) = match by {
             // The more specific policy wins as a whole.
-            Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => return below(),
+            Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => {
+                let below = below();
+                return if below.gives_way(profile) {
+                    above()
+                } else {
+                    below
+                };
+            }
             Strategy::Merge(Direction::Overrides, Op::Atomic) => return above(),
             Strategy::Merge(_, Op::Additive) => return above().concatenated(below()),
             Strategy::Merge(direction, op) => (direction, op),

@@ -18,6 +18,8 @@ pub struct Participants {
     merged: BTreeSet<ObjectKey>,
     /// Those that lost as a whole, each with the policies to which it lost.
     replaced: BTreeMap<ObjectKey, Arc<BTreeSet<ObjectKey>>>,
+    /// Whether those that merge have none of the settings without which a policy counts as empty.
+    gives_way: bool,
 }
 
 // === impl Participants ===
@@ -58,13 +60,17 @@ impl PartialResult for Participants {
     const NAMES_REPLACED: bool = true;
 
     fn of_layer(layer: &Layer<'_>) -> Self {
-        let merged = match layer {
-            Layer::Stanza(part) => BTreeSet::from([part.policy().key().clone()]),
-            Layer::CombinedStanzas(_, tree) => policies(tree),
+        let (merged, gives_way) = match layer {
+            Layer::Stanza(part) => {
+                let policy = part.policy().key().clone();
+                (BTreeSet::from([policy]), part.gives_way())
+            }
+            Layer::CombinedStanzas(_, tree) => (policies(tree), false),
         };
         Self {
             merged,
             replaced: BTreeMap::new(),
+            gives_way,
         }
     }
 
@@ -76,7 +82,12 @@ impl PartialResult for Participants {
     ) -> Self {
         match by {
             Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => {
-                below().in_place_of(above())
+                let (above, below) = (above(), below());
+                if below.gives_way {
+                    above.in_place_of(below)
+                } else {
+                    below.in_place_of(above)
+                }
             }
             Strategy::Merge(Direction::Overrides, Op::Atomic) => above().in_place_of(below()),
             Strategy::Merge(..) => above().concatenated(below()),
@@ -93,6 +104,7 @@ impl PartialResult for Participants {
         }
         self.merged.extend(other.merged);
         self.replaced.extend(other.replaced);
+        self.gives_way &= other.gives_way;
         self
     }
 }

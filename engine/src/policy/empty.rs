@@ -96,6 +96,12 @@ impl Policy {
             && targets.any(|target| target.section.is_some() && is_route(&target.gk))
     }
 
+    /// Whether it has settings, but none of those without which a policy of its kind counts as empty: conditions without
+    /// rules.
+    pub fn lacks_required(&self) -> bool {
+        !self.is_empty() && self.stanzas.iter().all(PolicyStanza::gives_way)
+    }
+
     /// Whether it has no settings and replaces others as a whole.
     pub fn replaces_by_nothing(&self) -> bool {
         let mut parts = self.parts();

@@ -21,6 +21,8 @@ pub struct PolicyStanza {
     leaves: usize,
     /// Whether it sets nothing.
     is_empty: bool,
+    /// Whether it has none of the settings without which a policy counts as empty (`merge.nonEmptyIf`).
+    gives_way: bool,
     /// Parsed on first use; most stanzas are never needed.
     tree: OnceLock<Arc<Tree>>,
 }
@@ -43,18 +45,14 @@ pub(crate) fn read_stanzas(
         let settings = || settings_of(spec, stanza.place, profile);
         let merging = &profile.merging;
         let fields = &*merging.non_empty_if;
-        let counts = |name: &String| fields.is_empty() || fields.contains(name);
-        let is_empty = !settings().any(|(name, _)| counts(name));
+        let counts = |name: &String| fields.contains(name);
         let counts_empty = merging.counts_empty(stanza.strategy);
-        let leaves = if is_empty && stanza.strategy.is_whole() && !counts_empty {
-            0
-        } else {
-            leaves_in(settings(), &lists(profile, key))
-        };
+        let leaves = leaves_in(settings(), &lists(profile, key));
         PolicyStanza {
             stanza: *stanza,
             leaves: leaves.max(usize::from(counts_empty)),
             is_empty: leaves == 0,
+            gives_way: !fields.is_empty() && !settings().any(|(name, _)| counts(name)),
             tree: OnceLock::new(),
         }
     });
@@ -101,6 +99,7 @@ impl PolicyStanza {
             },
             leaves: 1,
             is_empty: true,
+            gives_way: false,
             tree: OnceLock::from(Arc::new(Tree::Leaf(setting))),
         }
     }
@@ -113,6 +112,12 @@ impl PolicyStanza {
     /// Whether it sets nothing, and counts nevertheless.
     pub(crate) fn is_empty(&self) -> bool {
         self.is_empty
+    }
+
+    /// Whether it has none of the settings without which a policy counts as empty: an atomic default above it stays in
+    /// force, and alone it does nothing.
+    pub(crate) fn gives_way(&self) -> bool {
+        self.gives_way
     }
 
     /// Pairs it with its policy.
@@ -146,6 +151,11 @@ impl<'a> StanzaRef<'a> {
     /// The number of settings; one with a long path counts several times.
     pub(crate) fn leaves(self) -> usize {
         self.stanza.leaves
+    }
+
+    /// Whether it has none of the settings without which a policy counts as empty.
+    pub(crate) fn gives_way(self) -> bool {
+        self.stanza.gives_way
     }
 
     /// Whether it is in force either as a whole or not at all.

@@ -167,6 +167,9 @@ impl Profile {
             fact("merge.unread", &merging.unread, |v| {
                 list(v, super::Unread::json)
             }),
+            fact("merge.notAppliedIf", &merging.not_applied_if, |v| {
+                list(v, super::NotApplied::json)
+            }),
             fact("merge.levelsByAge", &merging.levels_by_age, |v| json!(v)),
             fact("merge.stages", &merging.stages, |v| json!(v)),
             fact("merge.stagePerPolicy", &merging.stage_per_policy, |v| {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::delegation::InheritanceFile;
 use super::file::PartitionBy;
 use super::{
-    DictatedBy, Direction, EmptySpec, Fact, MergeWith, OnListeners, Only, Op, PortSettings,
-    Strategy, Unread,
+    DictatedBy, Direction, EmptySpec, Fact, MergeWith, NotApplied, OnListeners, Only, Op,
+    PortSettings, Strategy, Unread,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -232,6 +232,8 @@ pub struct Merging {
     pub ports: Fact<Option<PortSettings>>,
     /// Settings that controllers do not read because of another setting of the same policy.
     pub unread: Fact<Vec<Unread>>,
+    /// Values of the merged settings with which controllers apply none of them.
+    pub not_applied_if: Fact<Vec<NotApplied>>,
     /// Levels whose policies merge by age.
     pub levels_by_age: Fact<Vec<Level>>,
     /// Levels that are merged first.

@@ -12,9 +12,9 @@ use super::paths;
 use super::read;
 use super::{
     ActsThrough, Allowed, Caveat, Class, Condition, CrossNamespace, DictatedBy, Direction, Fact,
-    Ineffective, Merging, OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference,
-    Refused, RejectedIf, ReportedInvalid, Requirement, SameTarget, Source, StanzaNames, Strategies,
-    Strategy, Unread, Weakness,
+    Ineffective, Merging, NotApplied, OnListeners, OnRoutes, Op, PortSettings, Profile, RefField,
+    Reference, Refused, RejectedIf, ReportedInvalid, Requirement, SameTarget, Source, StanzaNames,
+    Strategies, Strategy, Unread, Weakness,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -411,6 +411,10 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         }),
         unread: stated(explicit, |p| {
             Some(p.merge.unread.as_ref()?.iter().map(Unread::read).collect())
+        }),
+        not_applied_if: stated(explicit, |p| {
+            let values = p.merge.not_applied_if.as_ref()?;
+            Some(values.iter().map(NotApplied::read).collect())
         }),
         levels_by_age: stated(explicit, |p| p.merge.levels_by_age.clone()),
         stages: stated(explicit, |p| p.merge.stages.clone()),

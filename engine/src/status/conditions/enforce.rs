@@ -79,6 +79,9 @@ pub(super) fn enforce(
                 refused = Some(why.to_string());
                 return Some(InForce::Not);
             }
+            if policy.lacks_required() && does_nothing(policy, group) {
+                return None;
+            }
             if unordered.is_none() {
                 unordered = unsettled(policy, group, &status.target);
             }
@@ -273,6 +276,18 @@ fn is_idle_here(policy: &Policy, group: &PathGroup) -> bool {
     !is_whole_policy
         && acting.is_empty()
         && (acting.profile.merging.parent_first || !has_others(&group.stack, policy))
+}
+
+/// Whether a policy that lacks what its kind requires does nothing on the paths of a group: it gave way to another one, or
+/// no policy there has what it lacks, and it replaces none.
+fn does_nothing(policy: &Policy, group: &PathGroup) -> bool {
+    let mut in_force = policies_in_force(&group.effective);
+    if !in_force.any(|key| key == *policy.key()) {
+        return true;
+    }
+    let replaces_others =
+        policy.parts().any(StanzaRef::is_override) && has_others(&group.stack, policy);
+    group.effective.lacks_required(&policy.profile) && !replaces_others
 }
 
 /// The settings of a policy, without duplicates: a policy of the legacy dialect may set a field twice.

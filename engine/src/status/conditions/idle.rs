@@ -82,6 +82,13 @@ fn routes_of_other_kinds(snapshot: &Snapshot, policy: &Policy, target: &Place) -
     (!kinds.is_empty() && kinds.iter().all(is_idle)).then(|| names.join(", "))
 }
 
+/// The settings that a policy lacks without which its kind counts it as empty.
+fn lacks_required(policy: &Policy) -> Option<String> {
+    let fields = policy.profile.merging.non_empty_if.join(" or ");
+    let why = || format!("it has no {fields}, and no policy that has any merges with it");
+    policy.lacks_required().then(why)
+}
+
 /// The reason if it is not that objects below the target are missing.
 fn lasting(
     snapshot: &Snapshot,
@@ -94,7 +101,8 @@ fn lasting(
     if away.is_some() {
         return away;
     }
-    let why = idle_on_route(policy, target)
+    let why = lacks_required(policy)
+        .or_else(|| idle_on_route(policy, target))
         .or_else(|| idle_at_level(snapshot, policy, target))
         .or_else(|| idle_on_ports(policy, groups, target))
         .or_else(|| idle_by_protocol(policy, groups))

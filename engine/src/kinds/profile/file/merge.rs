@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::condition::ValuesFile;
 use super::super::{
-    DictatedBy, Direction, EmptySpec, InheritanceFile, MergeWith, OnListenersFile, Op,
-    PortSettingsFile, UnreadFile,
+    DictatedBy, Direction, EmptySpec, InheritanceFile, MergeWith, NotAppliedFile, OnListenersFile,
+    Op, PortSettingsFile, UnreadFile,
 };
 use super::yes;
 use crate::model::level::Level;
@@ -73,6 +73,8 @@ pub struct Merge {
     /// Settings that controllers do not read because of another setting of the same policy, even if the policies that it is
     /// merged with set them.
     pub unread: Option<Vec<UnreadFile>>,
+    /// Values of the merged settings with which controllers apply none of them.
+    pub not_applied_if: Option<Vec<NotAppliedFile>>,
     /// Levels whose policies merge by age, as if they had one target.
     pub levels_by_age: Option<Vec<Level>>,
     /// Levels that the controller merges first, before it lays the results over each other. Each level separately by
