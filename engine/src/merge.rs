@@ -126,6 +126,18 @@ impl Effective {
             .unwrap_or_default()
     }
 
+    /// Those of its policies that set something: one may also take the place of others without settings, as a rejected one.
+    pub fn policies_with_settings(&self) -> BTreeSet<ObjectKey> {
+        let Some(result) = &self.result else {
+            return BTreeSet::new();
+        };
+        let whole = result.trees().iter().filter(|tree| tree.is_leaf());
+        let without: BTreeSet<ObjectKey> = whole.flat_map(|tree| policies(tree)).collect();
+        let mut all = result.policies();
+        all.retain(|policy| !without.contains(policy));
+        all
+    }
+
     /// The policy, or the target itself, if all leaves come from it.
     pub fn sole(&self) -> Option<&ObjectKey> {
         match &self.result {

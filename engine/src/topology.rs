@@ -256,7 +256,14 @@ pub fn with_sets<'a>(
 /// Whether a `GatewayClass` does not exist, and others do. Manifests without any class leave them to the cluster, and
 /// those that controllers create themselves are in no manifest.
 pub fn lacks_class(snapshot: &Snapshot, class: &ObjectKey) -> bool {
-    snapshot.lacks(class) && snapshot.has_any(&class.gk) && !snapshot.creates_class(&class.name)
+    // Manifests without any class leave them to others, unless the change deletes the last one.
+    let is_deleted = || {
+        let seen = snapshot.seen();
+        seen.is_some_and(|seen| seen.get(class).is_some())
+    };
+    snapshot.lacks(class)
+        && (snapshot.has_any(&class.gk) || is_deleted())
+        && !snapshot.creates_class(&class.name)
 }
 
 /// The `GatewayClass` of a Gateway if it does not exist, so that no controller runs the Gateway.

@@ -5,8 +5,16 @@ use std::time::{Duration, Instant};
 
 /// The deadline: longer than anything takes, even on a busy machine.
 pub const SOON: Duration = Duration::from_mins(1);
-/// Between two attempts.
+/// The shortest time between two attempts.
 const PAUSE: Duration = Duration::from_millis(10);
+/// The longest time between two attempts.
+const LONG_PAUSE: Duration = Duration::from_secs(1);
+
+/// The time to wait after an attempt that took this long. Attempts that start a program leave most of a processor to what they
+/// wait for.
+fn pause_after(attempt: Duration) -> Duration {
+    (attempt * 3).clamp(PAUSE, LONG_PAUSE)
+}
 
 /// Repeats `attempt` until it is `Ok`; panics with its last error at the deadline.
 #[track_caller]
@@ -18,10 +26,11 @@ pub fn eventually<T>(what: &str, attempt: impl FnMut() -> Result<T, String>) -> 
 pub fn soon<T>(mut attempt: impl FnMut() -> Result<T, String>) -> Result<T, String> {
     let start = Instant::now();
     loop {
+        let began = Instant::now();
         match attempt() {
             Ok(value) => return Ok(value),
             Err(last) if start.elapsed() > SOON => return Err(last),
-            Err(_) => thread::sleep(PAUSE),
+            Err(_) => thread::sleep(pause_after(began.elapsed())),
         }
     }
 }

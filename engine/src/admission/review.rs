@@ -130,7 +130,9 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
         return Verdict::default();
     }
     let findings = if let Node::Crd(crd) = &object.node {
-        crd::findings(snapshot, &object.key, crd)
+        let mut findings = crd::findings(snapshot, &object.key, crd);
+        findings.extend(crd::effects(snapshot, &object, old));
+        findings
     } else if is_policy {
         policy::findings(snapshot, object, old)
     } else {

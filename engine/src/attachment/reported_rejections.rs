@@ -1,7 +1,10 @@
 //! The places at which controllers report that a policy is rejected or not in force.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::rejection::RejectionFinder;
-use super::reports::{Report, entries};
+use super::reports::{Report, ancestors, entries};
 use super::requests_to::leading_routes;
 use super::targets_of;
 use crate::kinds::profile::Class;
@@ -35,6 +38,8 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
         return Rejected::Nowhere;
     }
     let finder = RejectionFinder::new(true);
+    // Controllers that merge for each listener also report on the Gateway as a whole, and accept that.
+    let by_listener = policy.profile.reported_invalid.is_some() && policy.chooses_to_merge();
     let (mut places, mut accepted, mut others) = (Vec::new(), Vec::new(), false);
     for entry in entries(snapshot, policy) {
         let is_denied = denial(&policy.profile, entry).is_some();
@@ -44,13 +49,15 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
                 places.extend(gateways_of(snapshot, policy, entry, place));
             }
             (true, _) => return Rejected::Everywhere,
+            // Where controllers merge for each listener, they report on those where all is well that they merged.
+            (false, Subject::Ancestor(place)) if by_listener && place.section.is_some() => {
+                accepted.push(place);
+            }
             (false, _) if entry.acceptance == Acceptance::Unsaid => {}
             (false, Subject::Ancestor(place)) => accepted.push(place),
             _ => others = true,
         }
     }
-    // Controllers that merge for each listener also report on the Gateway as a whole, and accept that.
-    let by_listener = policy.profile.reported_invalid.is_some() && policy.chooses_to_merge();
     let is_on_listeners = |whole: &Place| {
         let mut places = places.iter();
         whole.section.is_none()
@@ -75,14 +82,20 @@ fn gateways_of(snapshot: &Snapshot, policy: &Policy, entry: &Entry, place: &Plac
         && policy.targets.len() == 1
         && entry.controller.is_some();
     let leading = leading_routes(snapshot, &place.object).filter(|_| is_of_backend);
-    let gateways = leading.map(|leading| leading.parent);
-    let own = gateways.filter(|gateway| controller(snapshot, gateway) == entry.controller.as_ref());
-    let mut own: Vec<Place> = own.map(|gateway| gateway.whole()).collect();
-    own.dedup();
-    if own.is_empty() {
-        own.push(place.clone());
+    let parents: BTreeSet<ObjectKey> = leading.map(|leading| leading.parent).collect();
+    let sent_by = |by: Option<&Arc<str>>| {
+        let senders = parents
+            .iter()
+            .filter(|parent| controller(snapshot, parent) == by);
+        senders.map(|parent| parent.whole()).collect::<Vec<Place>>()
+    };
+    let own = sent_by(entry.controller.as_ref());
+    let own = if own.is_empty() { sent_by(None) } else { own };
+    match &entry.controller {
+        _ if !own.is_empty() => own,
+        Some(theirs) => ancestors(snapshot, theirs, place),
+        None => vec![place.clone()],
     }
-    own
 }
 
 /// Whether Gateways of other controllers, which report nothing, lead to the backends of a policy that is rejected at these places.
@@ -186,7 +199,18 @@ pub fn rejections_by_ancestor(snapshot: &Snapshot, policy: &Policy) -> Vec<Repor
     let reports = entries.filter(|entry| !is_of_supposed(snapshot, policy, entry, &finder));
     let reports =
         reports.filter_map(|entry| Some(Report::new(entry, denial(&policy.profile, entry)?)));
-    reports.filter(|report| report.ancestor.is_some()).collect()
+    let at_each = |report: Report| {
+        let theirs = report.controller.as_ref();
+        let meant = |place: &Place| theirs.map(|theirs| ancestors(snapshot, theirs, place));
+        let named = report.ancestor.iter();
+        let places = named.flat_map(|place| meant(place).unwrap_or_else(|| vec![place.clone()]));
+        let at = |place| Report {
+            ancestor: Some(place),
+            ..report.clone()
+        };
+        places.map(at).collect::<Vec<_>>()
+    };
+    reports.flat_map(at_each).collect()
 }
 
 /// Whether the controllers of a policy reject it at an object, and all of them for this reason. Reports that do not name

@@ -1,14 +1,17 @@
 //! Reports of the relevant controllers about policies.
 //!
 //! For a status entry that is not about a Gateway, the controllers that the profile of the kind names are relevant; all
-//! controllers if it names none.
+//! controllers if it names none. One about a backend is relevant if its controller sends requests there.
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::kinds::profile::Profile;
-use crate::model::ids::Place;
-use crate::model::object::reported::{Acceptance, Condition, Entry, Subject};
+use super::requests_to::{LeadingRoute, leading_routes};
+use super::targets_of;
+use crate::kinds::profile::Class;
+use crate::model::ids::{ObjectKey, Place};
+use crate::model::level::Level;
+use crate::model::object::reported::{Acceptance, Condition, Entry, Subject, WAYPOINT_ACCEPTED};
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::reports::controller;
@@ -72,21 +75,109 @@ pub fn entries<'a>(
 ) -> impl Iterator<Item = &'a Entry> + Clone {
     let reported = policy.object.reported.as_deref();
     let entries = reported.into_iter().flat_map(|reported| &reported.entries);
-    entries.filter(|entry| counts(snapshot, &policy.profile, entry))
+    entries.filter(|entry| counts(snapshot, policy, entry))
 }
 
-fn counts(snapshot: &Snapshot, profile: &Profile, entry: &Entry) -> bool {
+fn counts(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
+    if is_of_other_gateways(snapshot, policy, entry) {
+        return false;
+    }
     let Some(theirs) = &entry.controller else {
         return true;
     };
-    let of_class = match &entry.subject {
-        Subject::Ancestor(place) => controller(snapshot, &place.object),
-        Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => None,
+    let controllers = &policy.profile.controllers;
+    let is_named = || controllers.is_empty() || controllers.contains(theirs);
+    let Subject::Ancestor(place) = &entry.subject else {
+        return is_named();
     };
-    match of_class {
-        Some(known) => known == theirs,
-        None => profile.controllers.is_empty() || profile.controllers.contains(theirs),
+    if is_summary(snapshot, policy, theirs, place) {
+        return false;
     }
+    let places = ancestors(snapshot, theirs, place);
+    if places.iter().all(|place| snapshot.lacks(&place.object)) {
+        // An ancestor that is gone: its entry is left over.
+        return false;
+    }
+    let mut of_classes = places.iter();
+    match of_classes.find_map(|place| controller(snapshot, &place.object)) {
+        Some(known) => known == theirs,
+        None => is_named() && sends_requests(snapshot, policy, &place.object, theirs),
+    }
+}
+
+/// The places that a status entry of a controller means by an ancestor.
+pub(super) fn ancestors(snapshot: &Snapshot, theirs: &Arc<str>, place: &Place) -> Vec<Place> {
+    let facts = snapshot.controller_facts(theirs);
+    let is_exact = facts.is_none_or(|facts| !facts.ancestors_without_namespace)
+        || !place.object.gk.is_gateway_api("Gateway")
+        || controller(snapshot, &place.object) == Some(theirs);
+    if is_exact {
+        return vec![place.clone()];
+    }
+    let gateways = snapshot
+        .objects(&place.object.gk)
+        .map(|gateway| &gateway.key);
+    let gateways = gateways.filter(|key| key.name == place.object.name);
+    let theirs = gateways.filter(|key| controller(snapshot, key) == Some(theirs));
+    let mut places: Vec<Place> = theirs.map(|key| key.whole()).collect();
+    places.sort();
+    if places.is_empty() {
+        places.push(place.clone());
+    }
+    places
+}
+
+/// Whether an ancestor stands for the targets to which a policy is not attached, and the controller reports on others, too.
+fn is_summary(snapshot: &Snapshot, policy: &Policy, theirs: &Arc<str>, place: &Place) -> bool {
+    let facts = snapshot.controller_facts(theirs);
+    let summary = facts.and_then(|facts| facts.summary_ancestor.as_deref());
+    let reported = policy.object.reported.iter();
+    let mut entries = reported.flat_map(|reported| &reported.entries);
+    summary == Some(&*place.object.name)
+        && entries.any(|entry| {
+            let is_other = !matches!(&entry.subject, Subject::Ancestor(other) if other == place);
+            is_other && entry.controller.as_ref() == Some(theirs)
+        })
+}
+
+/// Whether requests reach a backend that a controller sends, or whose sender is not known. Where no request reaches it, the report
+/// counts as well.
+fn sends_requests(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    backend: &ObjectKey,
+    theirs: &Arc<str>,
+) -> bool {
+    if *policy.profile.class != Class::Direct || !Level::is_of_backend(&backend.gk) {
+        return true;
+    }
+    let mut leading = leading_routes(snapshot, backend).peekable();
+    let is_theirs = |leading: LeadingRoute<'_>| {
+        let sender = controller(snapshot, &leading.parent);
+        sender.is_none_or(|sender| sender == theirs)
+    };
+    leading.peek().is_none() || leading.any(is_theirs)
+}
+
+/// Whether an entry says that a policy is not bound to a waypoint, and all its targets are Gateways that are none.
+fn is_of_other_gateways(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
+    let is_about_waypoints = |condition: &Condition| &*condition.name == WAYPOINT_ACCEPTED;
+    if !entry.rejection().is_some_and(is_about_waypoints) || policy.targets.is_empty() {
+        return false;
+    }
+    let own = &policy.key().namespace;
+    let is_other = |object: &ObjectKey| {
+        let by = controller(snapshot, object);
+        let facts = by.and_then(|by| snapshot.controller_facts(by));
+        let serves_routes = |name: &Arc<str>| {
+            facts.is_some_and(|facts| !facts.without_routes.iter().any(|one| **one == **name))
+        };
+        by.is_some_and(serves_routes)
+    };
+    policy.targets.iter().all(|target| {
+        let objects = targets_of(snapshot, own, target);
+        !objects.is_empty() && objects.iter().all(is_other)
+    })
 }
 
 // === impl ControllerStatus ===

@@ -43,7 +43,7 @@ pub use certain::{certainly_provided, requests_without_policies};
 use contributions::Contributions;
 pub use loss::Loss;
 use newly_failing::NewlyFailing;
-use open_targets::lost_by_targets;
+use open_targets::{is_closed_without_policy, lost_by_targets};
 use other_kinds::OtherKinds;
 use own::BeforeAndAfter;
 use own::lost_by_gateways;
@@ -141,7 +141,10 @@ fn losses<'a, P: Ord>(
                     continue;
                 };
                 let mut decided = |object: &&ObjectKey| others.decide(change, object);
-                let objects = change.paths.objects().filter(|object| !decided(object));
+                let objects = change.paths.objects().filter(|object| {
+                    !decided(object)
+                        && !is_closed_without_policy(states[1], profile, change, object)
+                });
                 for object in objects {
                     let opens = change.on_replaced_paths.is_some();
                     let loss = losses.entry((opens, part(object)));

@@ -152,7 +152,10 @@ impl<'a> UnreachableRules<'a> {
             let mut all: HashMap<Entry, PrecedingRules> = HashMap::new();
             let snapshot = self.route_kind_conflicts.snapshot();
             let order = Order::at(snapshot, gateway);
-            let mut routes: Vec<&Arc<Object>> = routes_of(snapshot, gateway).collect();
+            let mut routes: Vec<&Arc<Object>> = Vec::new();
+            if !order.rules.equal_matches_share {
+                routes.extend(routes_of(snapshot, gateway));
+            }
             routes.sort_by_cached_key(|route| order.position(route));
             for route in routes {
                 for entry in entries(&mut self.route_kind_conflicts, route) {

@@ -22,6 +22,7 @@ use crate::engine::routing::{
     EntryPoint, MatchedRule, Matching, Outcome, RequestMatch, SampleRequest, methods,
 };
 use crate::engine::state::snapshot::Snapshot;
+use crate::engine::topology::delegation::delegated_to;
 use crate::engine::topology::{RouteKindConflicts, listener_owners_around};
 
 /// The most requests that are compared.
@@ -254,7 +255,7 @@ fn methods_of(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> Vec<String> 
     methods(named)
 }
 
-/// The changed routes, those of changed Gateways and `ListenerSets`, those of Gateways whose listeners or routes depend on a changed
+/// The changed routes, those that they delegate to, those of changed Gateways and `ListenerSets`, those of Gateways whose listeners or routes depend on a changed
 /// Namespace or `ReferenceGrant`, and those that send requests to changed Services: a listener may take the requests of another one
 /// of its Gateway, whichever object has it, and a Service may change what its ports mean.
 fn concerned(snapshot: &Snapshot, objects: &[ObjectKey]) -> Vec<ObjectKey> {
@@ -276,8 +277,12 @@ fn concerned(snapshot: &Snapshot, objects: &[ObjectKey]) -> Vec<ObjectKey> {
     let below = owners.iter().flat_map(|key| snapshot.below(key));
     let below = below.filter(|route| is_route(&route.key.gk)).chain(there);
     let below = below.map(|route| route.key.clone());
+    let edited = routes.iter().filter_map(|key| snapshot.get(key));
+    let delegated = delegated_to(snapshot, edited, MOST);
+    let delegated = delegated.iter().map(|route| route.key.clone());
     let mut known: BTreeSet<ObjectKey> = BTreeSet::new();
-    let all = routes.into_iter().cloned().chain(below).chain(using);
+    let all = routes.into_iter().cloned();
+    let all = all.chain(below).chain(using).chain(delegated);
     all.filter(|key| known.insert(key.clone())).collect()
 }
 

@@ -15,6 +15,7 @@ pub fn page(code: Code) -> &'static str {
         Code::Guardrail => include_str!("../../../docs/findings/guardrail.md"),
         Code::RouteDetached => include_str!("../../../docs/findings/route-detached.md"),
         Code::RouteNotAttached => include_str!("../../../docs/findings/route-not-attached.md"),
+        Code::RouteShadowed => include_str!("../../../docs/findings/route-shadowed.md"),
         Code::BackendNotUsable => include_str!("../../../docs/findings/backend-not-usable.md"),
         Code::ClassNotFound => include_str!("../../../docs/findings/class-not-found.md"),
         Code::ListenerNotAccepted => {

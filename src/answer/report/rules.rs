@@ -144,6 +144,10 @@ pub fn rule(code: Code) -> Rule {
             "A parent that does not accept the route",
             "Correct the parentRef or the hostnames, or let the listener allow the route; if the parent comes later, apply it.",
         ),
+        Code::RouteShadowed => (
+            "A route or a rule whose requests other rules take",
+            "Change the matches or the hostnames, or delete one of the routes; to share requests between backends, write them into one rule with weights.",
+        ),
         Code::ClassNotFound => (
             "A GatewayClass that does not exist",
             "Correct spec.gatewayClassName, or install the controller that creates the class.",

@@ -22,6 +22,8 @@ pub enum Code {
     RouteDetached,
     /// A parent does not accept the route.
     RouteNotAttached,
+    /// Rules with the same match take all requests of a route, or of a rule of it.
+    RouteShadowed,
     /// A backend gets no requests from the route.
     BackendNotUsable,
     /// The `GatewayClass` of the Gateway does not exist.
@@ -144,12 +146,13 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 63] = [
+    pub const ALL: [Self; 64] = [
         Self::Unverified,
         Self::ProtectionLost,
         Self::Guardrail,
         Self::RouteDetached,
         Self::RouteNotAttached,
+        Self::RouteShadowed,
         Self::BackendNotUsable,
         Self::ClassNotFound,
         Self::ListenerNotAccepted,
@@ -246,6 +249,7 @@ impl Code {
             Self::SectionUnknown
                 | Self::RouteDetached
                 | Self::RouteNotAttached
+                | Self::RouteShadowed
                 | Self::BackendNotUsable
                 | Self::ClassNotFound
                 | Self::ListenerNotAccepted
@@ -283,6 +287,7 @@ impl Code {
             Self::Guardrail => ("guardrail", Warn),
             Self::RouteDetached => ("route-detached", Warn),
             Self::RouteNotAttached => ("route-not-attached", Warn),
+            Self::RouteShadowed => ("route-shadowed", Warn),
             Self::BackendNotUsable => ("backend-not-usable", Warn),
             Self::ClassNotFound => ("class-not-found", Warn),
             Self::ListenerNotAccepted => ("listener-not-accepted", Warn),

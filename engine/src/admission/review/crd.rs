@@ -1,13 +1,19 @@
 //! Findings on the CRD of a policy kind: where it departs from the pattern (GEP-713).
 //!
-//! Kinds with a built-in profile are skipped: their facts are known, and the people who install them cannot change
+//! Kinds with a built-in profile are skipped there: their facts are known, and the people who install them cannot change
 //! them.
 
+use std::sync::Arc;
+
+use super::change::effects_if;
+use super::fuel::too_much;
 use crate::admission::finding::{Code, Finding};
+use crate::effective::Resolver;
 use crate::kinds::profile::{Class, Departure, MOST_TARGETS, StanzaNames};
 use crate::model::ids::ObjectKey;
-use crate::model::object::{Crd, POLICY_LABEL};
-use crate::state::snapshot::Snapshot;
+use crate::model::object::{Crd, Node, Object, POLICY_LABEL};
+use crate::state::deleted_with::MOST_DELETED;
+use crate::state::snapshot::{Change, Snapshot};
 
 /// Findings on a CRD; empty if it does not define a policy kind.
 pub(super) fn findings(snapshot: &Snapshot, key: &ObjectKey, crd: &Crd) -> Vec<Finding> {
@@ -23,6 +29,27 @@ pub(super) fn findings(snapshot: &Snapshot, key: &ObjectKey, crd: &Crd) -> Vec<F
     let departures = crd.facts.departures.iter();
     findings.extend(departures.map(|departure| departs(key, crd, departure)));
     findings
+}
+
+/// The effects of a changed CRD on policies of its kind: the API server drops the settings that the schema no longer has.
+pub(super) fn effects(snapshot: &Snapshot, new: &Object, old: Option<Object>) -> Vec<Finding> {
+    let (Node::Crd(crd), Some(old)) = (&new.node, old) else {
+        return Vec::new();
+    };
+    let policies = snapshot.objects(&crd.gk).map(|policy| policy.key.clone());
+    let mut changed: Vec<ObjectKey> = policies.take(MOST_DELETED + 1).collect();
+    if changed.is_empty() {
+        return Vec::new();
+    }
+    if changed.len() > MOST_DELETED {
+        return vec![too_much(&new.key, "the effect of this change")];
+    }
+    changed.sort();
+    changed.insert(0, new.key.clone());
+    let before = snapshot.with_change(Change::Applied(Arc::new(old)));
+    let after = before.with_change(Change::Applied(Arc::new(new.clone())));
+    let mut resolver_after = Resolver::bounded(&after);
+    effects_if(&before, &mut resolver_after, &new.key, &changed, |_| true)
 }
 
 /// The finding on the label: it is missing, or says direct although the schema has strategies or targets at several

@@ -8,6 +8,7 @@ use crate::admission::validate::suggestion;
 use crate::effective::Resolver;
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
+use crate::model::section;
 use crate::policy::fuel;
 use crate::state::grants::granted;
 use crate::state::snapshot::Snapshot;
@@ -24,7 +25,7 @@ use super::fuel::too_much;
 const HINTED: usize = 16;
 
 /// Findings on a route: each parentRef that does not attach and each backend that gets no requests, with the reason.
-pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
+pub(super) fn findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
     let snapshot = resolver.snapshot();
     let Some(route) = snapshot.get(key) else {
         return Vec::new();
@@ -81,6 +82,7 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
             });
         }
     }
+    findings.extend(shadowed(resolver, route));
     findings.extend(filters_of(snapshot, route));
     let of_backends = backends_of(resolver, route);
     if of_backends.is_empty() {
@@ -88,6 +90,30 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
     }
     findings.extend(of_backends);
     findings
+}
+
+/// The findings on a route, or on rules of it, that get no requests because rules with the same match take precedence.
+fn shadowed(resolver: &mut Resolver<'_>, route: &Arc<Object>) -> Vec<Finding> {
+    let key = &route.key;
+    let Node::Route { rules, .. } = &route.node else {
+        return Vec::new();
+    };
+    if let Some(by) = resolver.taken_by(&key.whole()) {
+        let message = format!("no request reaches it: {}", by.why());
+        return vec![Finding::new(Code::RouteShadowed, key, message).at("spec.rules".to_owned())];
+    }
+    let of_rule = |index: usize| {
+        let label = section::rule_label(route, index);
+        let by = resolver.taken_by(&key.section(label.clone()))?;
+        let message = format!("no request reaches {label}: {}", by.why());
+        let finding = Finding::new(Code::RouteShadowed, key, message);
+        Some(
+            finding
+                .at(format!("spec.rules[{index}]"))
+                .about(label.to_string()),
+        )
+    };
+    (0..rules.len()).filter_map(of_rule).collect()
 }
 
 /// The findings on faults of the route that controllers report.

@@ -39,7 +39,7 @@ pub(super) fn findings(
         findings = vec![too_much(&key, "the policies that apply to this object")];
     }
     findings.extend(listeners::findings(&resolver, &key));
-    findings.extend(route::findings(&resolver, &key));
+    findings.extend(route::findings(&mut resolver, &key));
     // The stored object in the request is newer than any cache.
     if old
         .as_ref()

@@ -1,10 +1,15 @@
 //! Targets that themselves let every request pass, whatever policies say: a Server of Linkerd with `accessPolicy`.
 
+use std::sync::Arc;
+
 use super::provided::Provided;
 use super::{Loss, Lost};
 use crate::attachment::opened_by_target;
 use crate::effective::Resolver;
+use crate::effective::impact::EffectiveChange;
+use crate::kinds::profile::{OpenTarget, Profile};
 use crate::model::ids::{GroupKind, ObjectKey};
+use crate::state::snapshot::{Snapshot, namespace_key};
 
 /// The protections that are lost because the targets of policies themselves let every request pass
 /// after a change of these objects.
@@ -19,7 +24,8 @@ pub(super) fn lost_by_targets(
             continue;
         };
         for object in objects {
-            let Some(why) = opened_by_target(after, profile, object) else {
+            let opened = opened_by_target(after, profile, object);
+            let Some(why) = opened.or_else(|| open_when_deleted(after, profile, object)) else {
                 continue;
             };
             let is_new = before.get(object).is_none();
@@ -48,4 +54,36 @@ pub(super) fn lost_by_targets(
         }
     }
     losses
+}
+
+/// Why requests pass that a target took before it was deleted. With its Namespace everything is gone that would get them.
+fn open_when_deleted<'p>(
+    after: &Snapshot,
+    profile: &'p Profile,
+    target: &ObjectKey,
+) -> Option<&'p Arc<str>> {
+    let why = open_target(profile, target)?.open_when_deleted.as_ref()?;
+    let namespace = namespace_key(&target.namespace);
+    let is_deleted = after.get(target).is_none() && !after.is_supposed(&namespace);
+    is_deleted.then_some(why)
+}
+
+/// Whether an object lets no request pass after a change, because no policy lets any pass.
+pub(super) fn is_closed_without_policy(
+    after: &Snapshot,
+    profile: &Profile,
+    change: &EffectiveChange,
+    object: &ObjectKey,
+) -> bool {
+    let is_closed = open_target(profile, object).is_some_and(|target| target.otherwise_closed);
+    is_closed
+        && after.get(object).is_some()
+        && change.after.policies().is_empty()
+        && opened_by_target(after, profile, object).is_none()
+}
+
+fn open_target<'p>(profile: &'p Profile, target: &ObjectKey) -> Option<&'p OpenTarget> {
+    let alternatives = profile.alternatives.as_ref()?;
+    let mut targets = alternatives.open_targets.iter();
+    targets.find(|open| open.gk == target.gk)
 }

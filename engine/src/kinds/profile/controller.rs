@@ -102,6 +102,12 @@ pub struct ControllerFile {
     /// Those of its names whose Gateways take no routes: a waypoint of Istio serves the routes of its Services.
     #[serde(default)]
     pub without_routes: Vec<String>,
+    /// The name of the ancestor under which it sums up in the status of a policy the targets to which it is not attached. It says
+    /// nothing about the others.
+    pub summary_ancestor: Option<String>,
+    /// Whether it names the Gateways in the status of policies without their namespaces.
+    #[serde(default)]
+    pub ancestors_without_namespace: bool,
     /// The `GatewayClasses` that it creates itself, each with the `controllerName` in it. Manifests come without them, so
     /// they are never reported as missing.
     #[serde(default)]
@@ -273,6 +279,8 @@ pub struct RuleOrder {
     pub exact_values_first: bool,
     /// Whether rules of `HTTPRoutes` precede those of `GRPCRoutes` that are otherwise equal, whatever their age.
     pub http_routes_win_ties: bool,
+    /// Whether rules with equal matches of several routes share their requests. Otherwise the rule of the oldest route takes all of them.
+    pub equal_matches_share: bool,
     /// The value that the method of a gRPC call without a service counts as, if rules of both kinds are compared.
     pub grpc_method_alone: GrpcMethodAlone,
     /// The meaning of a slash at the end of a path prefix; `ignored` by default, as the Gateway API has it.

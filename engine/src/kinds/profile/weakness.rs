@@ -75,7 +75,7 @@ pub struct AlternativesFile {
 
 /// Targets that let every request pass.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct OpenTargetFile {
     /// The kind of the targets.
     pub kind: Match,
@@ -83,6 +83,11 @@ pub struct OpenTargetFile {
     pub when: ValuesFile,
     /// One sentence for users.
     pub text: String,
+    /// Whether such a target that does not let every request pass lets none pass without a policy.
+    #[serde(default)]
+    pub otherwise_closed: bool,
+    /// Why requests pass once the target is deleted, in one sentence for users.
+    pub open_when_deleted: Option<String>,
 }
 
 /// Targets that let every request pass.
@@ -94,6 +99,10 @@ pub struct OpenTarget {
     pub condition: Condition,
     /// One sentence for users.
     pub text: Arc<str>,
+    /// Whether a target that does not lets no request pass without a policy.
+    pub otherwise_closed: bool,
+    /// Why requests pass once the target is deleted.
+    pub open_when_deleted: Option<Arc<str>>,
 }
 
 /// Policies of which any may let a request pass.
@@ -165,6 +174,8 @@ impl OpenTarget {
             gk: file.kind.gk(),
             condition: Condition::read(&file.when, &ValuesFile::new()),
             text: file.text.as_str().into(),
+            otherwise_closed: file.otherwise_closed,
+            open_when_deleted: file.open_when_deleted.as_deref().map(Into::into),
         }
     }
 }

@@ -14,7 +14,9 @@ use crate::model::ids::{ObjectKey, Place};
 use crate::model::literal;
 
 /// Conditions that report acceptance.
-pub const ACCEPTANCE: [&str; 3] = ["Accepted", "Attached", "WaypointAccepted"];
+pub const ACCEPTANCE: [&str; 3] = ["Accepted", "Attached", WAYPOINT_ACCEPTED];
+/// The condition of a policy that a waypoint applies.
+pub const WAYPOINT_ACCEPTED: &str = "WaypointAccepted";
 /// Conditions that report enforcement.
 pub const ENFORCEMENT: [&str; 2] = ["Enforced", "Programmed"];
 /// The condition that reports whether references lead to objects.

@@ -113,8 +113,10 @@ impl Snapshot {
     /// [`Snapshot::with_change`], it does not index the references of the object, so it costs nothing.
     #[must_use]
     pub fn with_object(&self, object: Arc<Object>) -> Self {
-        if edges::filter_refs(&object).next().is_some() {
-            // Policies that its filters name are attached to it.
+        let names_policies = |object: &Object| edges::filter_refs(object).next().is_some();
+        let stored = self.get(&object.key);
+        if names_policies(&object) || stored.is_some_and(|stored| names_policies(stored)) {
+            // Policies that its filters name, before or after the change, are attached to it.
             return self.with_change(Change::Applied(object));
         }
         let mut next = self.clone();
