@@ -116,18 +116,18 @@ pub(in crate::answer) fn at_listeners(
 ) -> Vec<LostProtection> {
     let mut resolver_before = Resolver::new(states.before);
     let mut resolver_after = resolver_before.for_snapshot(states.after);
-    let mut lost = if states.renames.is_empty() {
+    let lost = if states.renames.is_empty() {
         lost_at_listeners([&mut resolver_before, &mut resolver_after], opened)
     } else {
         Vec::new()
     };
-    lost.extend(lost_by_own_fields(
-        [&mut resolver_before, &mut resolver_after],
-        objects,
-    ));
-    lost.iter()
-        .flat_map(|(kind, loss)| of_objects(states, kind, loss))
-        .collect()
+    let own = lost_by_own_fields([&mut resolver_before, &mut resolver_after], objects);
+    let lost = lost.iter();
+    let at_listeners = lost.flat_map(|(kind, loss)| of_objects(states, kind, loss));
+    // Some objects protect what they select only as long as they exist.
+    let own = own.iter();
+    let own = own.flat_map(|(kind, loss)| of_each(kind, loss, loss.objects.iter()));
+    at_listeners.chain(own).collect()
 }
 
 /// A loss, object by object. An object that the change deletes needs no protection.
@@ -136,12 +136,20 @@ fn of_objects<'a>(
     kind: &'a GroupKind,
     loss: &'a Loss,
 ) -> impl Iterator<Item = LostProtection> + 'a {
+    let objects = loss.objects.iter();
+    of_each(kind, loss, objects.filter(|object| !states.is_gone(object)))
+}
+
+/// A loss of each of these objects.
+fn of_each<'a>(
+    kind: &'a GroupKind,
+    loss: &'a Loss,
+    objects: impl Iterator<Item = &'a ObjectKey> + 'a,
+) -> impl Iterator<Item = LostProtection> + 'a {
     let taken = &loss.lost;
     let settings = taken.settings.keys().map(|path| wording::field(path));
     let settings: Vec<String> = settings.collect();
-    let stays = loss.objects.iter();
-    let stays = stays.filter(|object| !states.is_gone(object));
-    let places = stays.flat_map(|object| loss.places_of(object));
+    let places = objects.flat_map(|object| loss.places_of(object));
     places.map(move |place| LostProtection {
         object: Named::from(&place),
         protection: loss.protection.to_string(),
