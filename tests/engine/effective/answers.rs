@@ -248,7 +248,8 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
             title.push(format!("delete {key}"));
             touched.push(key.clone());
             requests.push(json!({"operation": "DELETE", "old": state.stored[&key]}));
-            after = after.apply(Change::Deleted(key));
+            after = after.apply(Change::Deleted(key.clone()));
+            after = after.changed_from(before, [key]);
         } else {
             let mut new = step["apply"].clone();
             let key = object(&new).key;
