@@ -47,8 +47,8 @@ fn setting(path: &[Arc<str>], leaf: &JsonText) -> String {
     text
 }
 
-/// `retry.codes`; `listeners[name=http].port` in a list whose entries have keys; `spec` for a policy that counts
-/// without settings.
+/// `retry.codes`; `listeners[name=http].port` in a list whose entries have keys; `rules[0 of shop/limits]` in one that has the
+/// entries of several policies; `spec` for a policy that counts without settings.
 pub fn field(path: &[impl AsRef<str>]) -> String {
     if path.is_empty() {
         return "spec".to_owned();
@@ -56,7 +56,12 @@ pub fn field(path: &[impl AsRef<str>]) -> String {
     let mut text = String::new();
     for key in path {
         let key = &*shortened(key.as_ref(), LONGEST);
-        if key.contains('=') {
+        let of_policy = key
+            .split_once('=')
+            .filter(|(policy, index)| policy.contains('/') && index.parse::<usize>().is_ok());
+        if let Some((policy, index)) = of_policy {
+            text.extend(["[", index, " of ", policy, "]"]);
+        } else if key.contains('=') {
             text.extend(["[", key, "]"]);
         } else {
             text.push_str(if text.is_empty() { "" } else { "." });
