@@ -24,7 +24,6 @@ pub mod file;
 mod generated_policy;
 mod generated_rule;
 mod ineffective;
-mod kind_match;
 mod listeners;
 mod lists;
 mod narrow;

@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::kind_match::Match;
 use super::paths::setting_path;
 use crate::model::ids::GroupKind;
 
@@ -16,7 +15,7 @@ use crate::model::ids::GroupKind;
 #[serde(deny_unknown_fields)]
 pub struct ActsThroughFile {
     /// The kind of these policies.
-    pub kind: Match,
+    pub kind: GroupKind,
     /// The beginning of their names: `kuadrant-`.
     pub prefix: String,
     /// The setting that must be theirs: `spec.wasm`.
@@ -43,7 +42,7 @@ pub struct ActsThrough {
 impl ActsThrough {
     pub(super) fn read(file: &ActsThroughFile) -> Self {
         Self {
-            kind: file.kind.gk(),
+            kind: file.kind.clone(),
             prefix: file.prefix.as_str().into(),
             setting: setting_path(&file.setting),
             text: file.text.as_str().into(),

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::caveats::CaveatFile;
 use super::condition::ValuesFile;
 use super::controller::ControllerFile;
-pub use super::kind_match::Match;
 use super::references::ReferenceFile;
 use super::rejected_if::RejectedIfFile;
 use super::reported_invalid::ReportedInvalidFile;
@@ -18,6 +17,7 @@ use super::{
     OnMissing, Only, Parent, RefusedFile, RequirementFile, SameTarget, SectionNaming, ServiceAs,
     StatusShape,
 };
+use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 use crate::model::object::reported::Condition;
 use crate::model::section::PortsBy;
@@ -47,7 +47,7 @@ pub struct File {
 pub struct ProfileFile {
     /// The kind, in any version.
     #[serde(rename = "match")]
-    pub matches: Match,
+    pub matches: GroupKind,
     /// Its versions. Those of its CRD take precedence, if there is one.
     pub versions: Option<Vec<String>>,
     /// Its short names, as kubectl accepts them; those of built-in profiles only.
@@ -69,7 +69,7 @@ pub struct ProfileFile {
     /// The kinds of objects that behave differently because of a policy: `HTTPRoute` for a policy on a Gateway with a timeout
     /// for requests, `Gateway` for one with the TLS versions of clients. By default `HTTPRoute`, or the allowed targets if all
     /// of them are below routes, such as Services. If kinds of routes are among them, policies apply to no other kind of route.
-    pub effective: Option<Vec<Match>>,
+    pub effective: Option<Vec<GroupKind>>,
     /// Whether policies apply only where a route leads. Those of a mesh also apply to Gateways and Services without a
     /// route.
     pub needs_route: Option<bool>,
@@ -160,7 +160,7 @@ pub struct ControlFile {
     /// The path within the settings: `retryOn`.
     pub setting: String,
     /// The kind of the target.
-    pub target: Match,
+    pub target: GroupKind,
     /// The path of the field from the root of the object: `spec.retryOn`.
     pub field: String,
     /// Whether `false`, 0 and the empty string in the target count as unset, like an absent field.
@@ -230,7 +230,7 @@ pub struct Targets {
     pub required: Option<bool>,
     /// Kinds of routes whose rules may name a policy in a filter (`ExtensionRef`). It applies to such a rule, and precedes
     /// the policies that target the rule.
-    pub by_filter_of: Option<Vec<Match>>,
+    pub by_filter_of: Option<Vec<GroupKind>>,
     /// The target of a policy that names none.
     pub on_missing: Option<OnMissing>,
     /// Gateways to which policies without a target do not apply, by their `GatewayClass`.
@@ -370,7 +370,7 @@ pub struct RefFile {
     #[serde(default)]
     pub takes_precedence_over: Vec<String>,
     /// The kind of which all objects in the policy's own Namespace are targets, too, if that Namespace is one.
-    pub in_namespace: Option<Match>,
+    pub in_namespace: Option<GroupKind>,
 }
 
 /// An annotation of targets that names a policy in their namespace.
@@ -378,7 +378,7 @@ pub struct RefFile {
 #[serde(deny_unknown_fields)]
 pub struct AnnotationFile {
     /// The kind of the targets.
-    pub target: Match,
+    pub target: GroupKind,
     /// The key of the annotation.
     pub key: String,
 }

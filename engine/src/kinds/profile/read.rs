@@ -4,7 +4,6 @@ use super::file::{
     ClassesFile, ControlFile, GatewayByLabelFile, GatewayPodsFile, OnRoutesFile, ProfileFile,
     RefFile, StrategyValue,
 };
-use super::kind_match::Match;
 use super::paths::{pairs, path, setting_path, texts, within_spec};
 use super::{
     Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, OnRoutes, Profile,
@@ -43,14 +42,14 @@ fn field(file: &RefFile) -> RefField {
         needs_group: file.needs_group,
         keyed: false,
         kinds: None,
-        in_namespace: file.in_namespace.as_ref().map(Match::gk),
+        in_namespace: file.in_namespace.clone(),
     }
 }
 
 pub(super) fn annotation(profile: &ProfileFile) -> Option<Annotation> {
     let annotation = profile.targets.annotation.as_ref()?;
     Some(Annotation {
-        target: annotation.target.gk(),
+        target: annotation.target.clone(),
         key: annotation.key.as_str().into(),
     })
 }
@@ -79,14 +78,10 @@ pub(super) fn on_routes(general: &Profile, files: &[OnRoutesFile]) -> Vec<OnRout
     files.iter().map(on_routes_of).collect()
 }
 
-pub(super) fn kinds(files: &[Match]) -> Vec<GroupKind> {
-    files.iter().map(Match::gk).collect()
-}
-
 pub(super) fn controls(profile: &ProfileFile) -> Option<Vec<Control>> {
     let control = |c: &ControlFile| Control {
         setting: path(&c.setting),
-        target: c.target.gk(),
+        target: c.target.clone(),
         field: within_spec(&c.field),
         zero_is_unset: c.zero_is_unset,
     };

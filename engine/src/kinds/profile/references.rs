@@ -83,8 +83,8 @@ pub struct Reference {
 impl ReferenceFile {
     /// The kind of which the spec of objects is needed, if any.
     pub(super) fn needs_spec_of(&self) -> Option<GroupKind> {
-        let gk = || GroupKind::new(self.group.as_str(), self.kind.as_str());
-        self.has.as_ref().map(|_| gk())
+        let kind = || GroupKind::new(self.group.as_str(), self.kind.as_str());
+        self.has.as_ref().map(|_| kind())
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::kind_match::Match;
 use crate::model::ids::GroupKind;
 
 /// Kinds that no controller takes as targets.
@@ -13,7 +12,7 @@ use crate::model::ids::GroupKind;
 #[serde(deny_unknown_fields)]
 pub struct RefusedFile {
     /// The kinds.
-    pub kinds: Vec<Match>,
+    pub kinds: Vec<GroupKind>,
     /// The object that a policy should name instead: `a backend, such as a Service`.
     pub suggestion: String,
 }
@@ -32,7 +31,7 @@ pub struct Refused {
 impl Refused {
     pub(super) fn read(file: &RefusedFile) -> Self {
         Self {
-            kinds: file.kinds.iter().map(Match::gk).collect(),
+            kinds: file.kinds.clone(),
             suggestion: file.suggestion.as_str().into(),
         }
     }

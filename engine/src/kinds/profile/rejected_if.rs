@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::annotation_value::AnnotationsFile;
 use super::condition::{Condition, ValuesFile};
-use super::file::Match;
 use super::paths::texts;
 use super::references::WhenRejected;
 use super::{Fact, Profile};
@@ -79,7 +78,7 @@ pub struct RejectedIfFile {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TargetFieldsFile {
     /// The kind.
-    pub kind: Match,
+    pub kind: GroupKind,
     /// Each of these fields has one of these values. The values are those of `weakenedBy`.
     pub when: ValuesFile,
 }
@@ -149,7 +148,7 @@ impl RejectedIf {
 impl TargetFieldsFile {
     fn read(&self) -> (GroupKind, Condition) {
         let condition = Condition::read(&self.when, &ValuesFile::new());
-        (self.kind.gk(), condition)
+        (self.kind.clone(), condition)
     }
 }
 

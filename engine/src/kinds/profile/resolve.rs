@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::derive::{Derived, REF_FIELDS};
 use super::file::{Dialect, Number, ProfileFile, StanzasFile};
-use super::kind_match::Match;
 use super::narrow;
 use super::paths;
 use super::read;
@@ -57,7 +56,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     let unset = unset(explicit, *class, &strategies, allow.as_ref());
     let same_target = first(explicit, |p| p.conflict.same_target)
         .unwrap_or_else(|| default(same_target(*class, &strategies, *unset)));
-    let effective = first(explicit, |p| Some(read::kinds(p.effective.as_ref()?)))
+    let effective = first(explicit, |p| p.effective.clone())
         .unwrap_or_else(|| default(effective(allow.as_ref())));
     let cross_namespace = first(explicit, |p| p.targets.cross_namespace)
         .or_else(|| from_crd(derived.and_then(|d| d.cross_namespace)))
@@ -76,10 +75,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         clashes: stated(explicit, |p| p.conflict.clashes.clone()),
         hierarchy: stated(explicit, |p| p.hierarchy.clone()),
         service_as: stated(explicit, |p| p.targets.service_as),
-        by_filter_of: stated(explicit, |p| {
-            let kinds = p.targets.by_filter_of.as_ref()?;
-            Some(kinds.iter().map(Match::gk).collect())
-        }),
+        by_filter_of: stated(explicit, |p| p.targets.by_filter_of.clone()),
         on_missing: stated(explicit, |p| p.targets.on_missing),
         on_missing_except: stated(explicit, |p| {
             p.targets.on_missing_except.as_ref().map(read::classes)

@@ -24,16 +24,16 @@ pub(super) fn retained<'a>(profiles: impl Iterator<Item = &'a ProfileFile>) -> R
             .extend(rejected.flat_map(|rejected| rejected.annotated.keys().cloned()));
         let rejected = profile.rejected_if.iter().flatten();
         let named = rejected.flat_map(|one| one.of_target.iter().chain(&one.of_parents));
-        keeps.specs.extend(named.map(|object| object.kind.gk()));
+        keeps.specs.extend(named.map(|object| object.kind.clone()));
         let weaknesses = profile.weakened_by.iter().flatten();
         keeps
             .annotations
             .extend(weaknesses.flat_map(|weakness| weakness.annotated.keys().cloned()));
-        let controlled = profile.controls.iter().map(|c| c.target.gk());
+        let controlled = profile.controls.iter().map(|c| c.target.clone());
         keeps.specs.extend(controlled);
         let alternatives = profile.alternatives.iter();
         let open = alternatives.flat_map(|alternatives| &alternatives.open_targets);
-        keeps.specs.extend(open.map(|target| target.kind.gk()));
+        keeps.specs.extend(open.map(|target| target.kind.clone()));
         let references = profile.references.iter().flatten();
         let named = references.filter_map(ReferenceFile::needs_spec_of);
         keeps.specs.extend(named);

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::annotation_value::AnnotationsFile;
 use super::condition::{Condition, ValuesFile};
-use super::kind_match::Match;
 use super::open_rules::{OpenRules, OpenRulesFile, Passing};
 use super::paths::setting_paths;
 use crate::model::ids::GroupKind;
@@ -67,7 +66,7 @@ pub struct AlternativesFile {
     pub when: ValuesFile,
     /// Other kinds whose policies are alternatives to these.
     #[serde(default)]
-    pub with: Vec<Match>,
+    pub with: Vec<GroupKind>,
     /// Targets that themselves let every request pass, whatever policies say.
     #[serde(default)]
     pub open_targets: Vec<OpenTargetFile>,
@@ -78,7 +77,7 @@ pub struct AlternativesFile {
 #[serde(deny_unknown_fields)]
 pub struct OpenTargetFile {
     /// The kind of the targets.
-    pub kind: Match,
+    pub kind: GroupKind,
     /// Only if each of these fields of the target has one of these values: `spec.accessPolicy: [all-unauthenticated]`.
     pub when: ValuesFile,
     /// One sentence for users.
@@ -151,7 +150,7 @@ impl AlternativesFile {
     pub(super) fn read(&self) -> Alternatives {
         Alternatives {
             condition: Condition::read(&self.when, &ValuesFile::new()),
-            with: self.with.iter().map(Match::gk).collect(),
+            with: self.with.clone(),
             open_targets: self.open_targets.iter().map(OpenTarget::read).collect(),
         }
     }
@@ -162,7 +161,7 @@ impl AlternativesFile {
 impl OpenTarget {
     fn read(file: &OpenTargetFile) -> Self {
         Self {
-            gk: file.kind.gk(),
+            gk: file.kind.clone(),
             condition: Condition::read(&file.when, &ValuesFile::new()),
             text: file.text.as_str().into(),
         }
