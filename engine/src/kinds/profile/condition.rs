@@ -4,28 +4,33 @@ use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::annotation_value::{AnnotationValue, AnnotationsFile};
 use super::at_path::collect;
 use super::open_rules::{OpenRules, Passing};
-use super::paths::{setting_path, setting_paths, spec_path};
+use super::paths::{SpecPath, setting_path};
 use super::wanted::Wanted;
 use crate::model::object::Meta;
 
-/// Values by field, as people write them: a field is a path from the root of the object.
+/// Values by field: a field is a path from the root of the object.
 ///
 /// `*` in a path stands for any item of a list, or for any field of a map, and a number for one item of a list: 0 for
 /// the first. Among the values, `null` means that the field is absent, `<any>` that it is not, `<matches ^https://>` and
 /// `<does not match ^https://>` that it is a text which the regular expression matches or does not match. `{}` and `[]`
 /// are the empty ones; any other object stands for all objects with such fields. Other texts in angle brackets are errors.
-pub(super) type ValuesFile = BTreeMap<String, Vec<Wanted>>;
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline, description = "")]
+pub struct Values(BTreeMap<SpecPath, Vec<Wanted>>);
 
 /// Conditions on a policy: all of them must hold. Without any it always holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
-    when: Vec<FieldValues>,
-    unless: Vec<FieldValues>,
+    when: Values,
+    unless: Values,
     annotated: Vec<(Arc<str>, Vec<AnnotationValue>)>,
     /// Rules, and which requests they must let pass.
     open: Option<(OpenRules, Passing)>,
@@ -34,37 +39,17 @@ pub struct Condition {
     /// Pairs of fields that must have a text in common, whatever its case.
     alike: Vec<[Vec<String>; 2]>,
     /// Fields of which one must have the same text twice.
-    repeated: Vec<Vec<String>>,
-}
-
-/// A field and some values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct FieldValues {
-    /// Keys within the settings; `*` is any of them.
-    path: Vec<String>,
-    values: Vec<Wanted>,
+    repeated: Vec<SpecPath>,
 }
 
 // === impl Condition ===
 
 impl Condition {
-    pub(super) fn read(when: &ValuesFile, unless: &ValuesFile) -> Self {
-        let fields = |file: &ValuesFile| {
-            let fields = file.iter();
-            let fields = fields.map(|(path, values)| FieldValues {
-                path: setting_path(path),
-                values: values.clone(),
-            });
-            fields.collect()
-        };
+    pub(super) fn read(when: &Values, unless: &Values) -> Self {
         Self {
-            when: fields(when),
-            unless: fields(unless),
-            annotated: Vec::new(),
-            open: None,
-            not_open: None,
-            alike: Vec::new(),
-            repeated: Vec::new(),
+            when: when.clone(),
+            unless: unless.clone(),
+            ..Self::default()
         }
     }
 
@@ -77,8 +62,8 @@ impl Condition {
     }
 
     #[must_use]
-    pub(super) fn with_repeated(mut self, fields: &[String]) -> Self {
-        self.repeated = setting_paths(fields);
+    pub(super) fn with_repeated(mut self, fields: &[SpecPath]) -> Self {
+        self.repeated = fields.to_vec();
         self
     }
 
@@ -99,15 +84,6 @@ impl Condition {
         let annotated = annotated.map(|(key, values)| (key.as_str().into(), values.clone()));
         self.annotated = annotated.collect();
         self
-    }
-
-    /// The values that fields must have, in the form in which people write them.
-    pub(super) fn json(&self) -> Value {
-        let when = self.when.iter().map(|field| {
-            let values: Vec<Value> = field.values.iter().map(Wanted::json).collect();
-            (spec_path(&field.path), Value::Array(values))
-        });
-        Value::Object(when.collect())
     }
 
     /// Whether it depends on the values of fields.
@@ -138,13 +114,12 @@ impl Condition {
 
     /// Whether the part about fields holds for these settings.
     pub fn holds_in(&self, settings: &Value) -> bool {
-        let holds = |field: &FieldValues| field.holds_in(settings);
         let is_open = |(rules, passing): &(OpenRules, Passing)| {
             rules.passing(settings).as_ref() == Some(passing)
         };
         let lets_all_pass = |rules: &OpenRules| rules.passing(settings) == Some(Passing::All);
-        self.when.iter().all(holds)
-            && !self.unless.iter().any(holds)
+        self.when.all_in(settings)
+            && !self.unless.any_in(settings)
             && self.open.as_ref().is_none_or(is_open)
             && !self.not_open.as_ref().is_some_and(lets_all_pass)
             && self.alike.iter().all(|pair| are_alike(settings, pair))
@@ -173,28 +148,49 @@ fn texts_at<'a>(settings: &'a Value, path: &[String]) -> Vec<&'a str> {
     values.into_iter().filter_map(Value::as_str).collect()
 }
 
-// === impl FieldValues ===
+// === impl Values ===
 
-impl FieldValues {
-    fn holds_in(&self, settings: &Value) -> bool {
-        let mut values = Vec::new();
-        collect(settings, &self.path, &mut values);
-        let is_one = |value: &Value| self.values.iter().any(|wanted| wanted.fits(value));
-        if values.is_empty() {
-            return is_one(&Value::Null);
-        }
-        values.into_iter().any(is_one)
+impl Values {
+    /// Whether there is no field among them.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
+
+    /// Whether each field has one of its values in these settings.
+    pub fn all_in(&self, settings: &Value) -> bool {
+        self.0.iter().all(|field| has_one(settings, field))
+    }
+
+    /// Whether each field has one of its values in these settings; computes the settings only if there are fields.
+    pub fn all_in_lazy<V: Borrow<Value>>(&self, settings: impl FnOnce() -> V) -> bool {
+        self.is_empty() || self.all_in(settings().borrow())
+    }
+
+    /// Whether one of the fields has one of its values in these settings.
+    pub fn any_in(&self, settings: &Value) -> bool {
+        self.0.iter().any(|field| has_one(settings, field))
+    }
+}
+
+/// Whether a field has one of these values in these settings.
+fn has_one(settings: &Value, (path, wanted): (&SpecPath, &Vec<Wanted>)) -> bool {
+    let mut values = Vec::new();
+    collect(settings, path, &mut values);
+    let is_one = |value: &Value| wanted.iter().any(|wanted| wanted.fits(value));
+    if values.is_empty() {
+        return is_one(&Value::Null);
+    }
+    values.into_iter().any(is_one)
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Condition, ValuesFile};
+    use super::{Condition, Values};
 
     fn holds(condition: &Value, settings: &Value) -> bool {
-        let values = |name: &str| -> ValuesFile {
+        let values = |name: &str| -> Values {
             let values = condition.get(name).cloned().unwrap_or(json!({}));
             serde_json::from_value(values).unwrap()
         };
@@ -276,7 +272,7 @@ mod tests {
     #[test]
     fn fields_may_have_a_text_in_common() {
         let alike = [("spec.to".to_owned(), "spec.from.*.header".to_owned())];
-        let none = ValuesFile::new();
+        let none = Values::default();
         let condition = Condition::read(&none, &none).with_alike(&alike.into());
         let from = json!([{"header": "X-One"}, {"header": "Authorization"}, {"cookie": "c"}]);
         assert!(condition.holds_in(&json!({"to": "authorization", "from": from})));
@@ -286,8 +282,8 @@ mod tests {
 
     #[test]
     fn a_field_may_have_one_text_twice() {
-        let none = ValuesFile::new();
-        let fields = ["spec.providers.*.name".to_owned()];
+        let none = Values::default();
+        let fields = ["spec.providers.*.name".to_owned().into()];
         let condition = Condition::read(&none, &none).with_repeated(&fields);
         let named =
             |names: [&str; 2]| json!({"providers": names.map(|name| json!({"name": name}))});

@@ -64,7 +64,7 @@ impl Profile {
                 json!((!labels.is_empty()).then_some(labels))
             }),
             fact("targets.noProxyWhen", &self.no_proxy_when, |v| {
-                json!(v.reads_fields().then(|| v.json()))
+                json!((!v.is_empty()).then_some(v))
             }),
             fact("targets.gatewayByLabel", &self.gateway_by_label, |v| {
                 by_label(v.as_ref())
@@ -148,9 +148,9 @@ impl Profile {
                 json!(v)
             }),
             fact("merge.unsetIs", &merging.unset_is, |v| {
-                list(v, |(path, text)| {
-                    json!(format!("{}: {text}", spec_path(path)))
-                })
+                v.iter()
+                    .map(|(path, text)| format!("{}: {text}", spec_path(path)))
+                    .collect()
             }),
             fact("merge.appendLists", &merging.append_lists, |v| json!(v)),
             fact("merge.emptySpec", &merging.empty_spec, |v| json!(v)),
@@ -164,9 +164,7 @@ impl Profile {
                 list(v, on_listeners)
             }),
             fact("merge.ports", &merging.ports, |v| port_settings(v.as_ref())),
-            fact("merge.unread", &merging.unread, |v| {
-                list(v, super::Unread::json)
-            }),
+            fact("merge.unread", &merging.unread, |v| json!(v)),
             fact("merge.notAppliedIf", &merging.not_applied_if, |v| {
                 list(v, super::NotApplied::json)
             }),
@@ -176,17 +174,15 @@ impl Profile {
                 json!(v)
             }),
             fact("merge.keptFromAbove", &merging.kept_from_above, |v| {
-                list(v, |path: &Vec<String>| json!(spec_path(path)))
+                json!(v)
             }),
             fact("merge.partitionBy", &merging.partition_by, |v| json!(v)),
             fact(
                 "merge.accumulatePerStage",
                 &merging.accumulate_per_stage,
-                |v| list(v, |path: &Vec<String>| json!(spec_path(path))),
+                |v| json!(v),
             ),
-            fact("merge.inheritance", &merging.inheritance, |v| {
-                json!(v.as_deref())
-            }),
+            fact("merge.inheritance", &merging.inheritance, |v| json!(v)),
         ]
     }
 
@@ -200,23 +196,18 @@ impl Profile {
                 })
             }),
             fact("protects", &self.protects, |v| {
-                let settings =
-                    |p: &Protection| list(&p.settings, |path: &Vec<String>| json!(spec_path(path)));
+                let settings = |p: &Protection| json!(p.settings);
                 Value::Object(
                     v.iter()
                         .map(|p| (p.name.to_string(), settings(p)))
                         .collect(),
                 )
             }),
-            fact("switchedOffBy", &self.switched_off_by, |v| {
-                list(v, |path: &Vec<String>| json!(spec_path(path)))
-            }),
+            fact("switchedOffBy", &self.switched_off_by, |v| json!(v)),
             fact("weakenedBy", &self.weakened_by, |v| list(v, weakness)),
-            fact("protectsIfEmpty", &self.protects_if_empty, |v| {
-                list(v, |path: &Vec<String>| json!(spec_path(path)))
-            }),
+            fact("protectsIfEmpty", &self.protects_if_empty, |v| json!(v)),
             fact("alternativeEntries", &self.alternative_entries, |v| {
-                list(v, |path: &Vec<String>| json!(spec_path(path)))
+                json!(v)
             }),
             fact("alternatives", &self.alternatives, |v| {
                 v.as_ref().map_or(Value::Null, alternatives)
@@ -338,8 +329,7 @@ fn reference(field: &RefField) -> Value {
 }
 
 fn weakness(weakness: &Weakness) -> Value {
-    let settings = list(&weakness.settings, |path| json!(spec_path(path)));
-    json!({"settings": settings, "result": weakness.result, "text": weakness.text})
+    json!({"settings": weakness.settings, "result": weakness.result, "text": weakness.text})
 }
 
 /// `true`, or the kinds of policies and targets that also let requests pass.
@@ -357,8 +347,8 @@ fn idle(idle: &Ineffective) -> Value {
     let requests = &idle.requests;
     let settings: Vec<String> = settings.collect();
     let kinds: Vec<_> = requests.routes.iter().map(|gk| &gk.kind).collect();
-    if idle.policies.reads_fields() {
-        json!({"level": idle.level, "routes": kinds, "settings": settings, "when": idle.policies.json()})
+    if !idle.policies.is_empty() {
+        json!({"level": idle.level, "routes": kinds, "settings": settings, "when": idle.policies})
     } else if requests.is_all() {
         json!({"level": idle.level, "settings": settings})
     } else {
@@ -367,19 +357,13 @@ fn idle(idle: &Ineffective) -> Value {
 }
 
 fn on_listeners(on: &OnListeners) -> Value {
-    let paths = |paths: &[Vec<String>]| -> Vec<String> {
-        let paths = paths.iter().map(|path| spec_path(path));
-        paths.collect()
-    };
-    json!({"protocols": on.protocols, "settings": on.settings.as_deref().map(paths),
-           "exceptSettings": paths(&on.except_settings), "stages": on.stages})
+    json!({"protocols": on.protocols, "settings": on.settings,
+           "exceptSettings": on.except_settings, "stages": on.stages})
 }
 
 fn port_settings(ports: Option<&PortSettings>) -> Value {
     json!(ports.map(|ports| {
-        let replaces = ports.replaces.iter().map(|path| spec_path(path));
-        json!({"list": spec_path(&ports.list), "port": ports.port,
-               "replaces": replaces.collect::<Vec<_>>()})
+        json!({"list": ports.list, "port": ports.port, "replaces": ports.replaces})
     }))
 }
 

@@ -1,5 +1,7 @@
 //! Built-in lists of all kinds: their versions, for use without a CRD, and their short names.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 
 use super::file::Names;
@@ -22,7 +24,7 @@ pub(super) struct KindVersions {
     /// One kind or several.
     pub kind: Names,
     /// The versions, the newest first.
-    pub(super) versions: Vec<String>,
+    pub(super) versions: Vec<Arc<str>>,
 }
 
 /// Alternative names of kinds.
@@ -60,7 +62,7 @@ impl NamesFile {
 
 impl VersionsFile {
     /// The versions of a kind.
-    pub(super) fn versions_of(&self, kind: &GroupKind) -> Option<Vec<String>> {
+    pub(super) fn versions_of(&self, kind: &GroupKind) -> Option<Vec<Arc<str>>> {
         let is_of = |entry: &&KindVersions| {
             entry.group == kind.group && entry.kind.iter().any(|name| name == kind.kind)
         };

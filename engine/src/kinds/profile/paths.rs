@@ -1,7 +1,40 @@
 //! Converts paths and names as people write them in profiles.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Keys within the settings, which people write from the root of the object: `spec.jwt.optional`. `spec` alone means all
+/// settings.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema)]
+#[serde(from = "String", into = "String")]
+#[schemars(inline, description = "")]
+pub struct SpecPath(Vec<String>);
+
+// === impl SpecPath ===
+
+impl From<String> for SpecPath {
+    fn from(dotted: String) -> Self {
+        Self(setting_path(&dotted))
+    }
+}
+
+impl From<SpecPath> for String {
+    fn from(path: SpecPath) -> Self {
+        spec_path(&path)
+    }
+}
+
+impl Deref for SpecPath {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        &self.0
+    }
+}
 
 /// Paths are written from the root of the object and kept from `spec`.
 pub(super) fn within_spec(path: &str) -> String {
@@ -24,10 +57,6 @@ pub(super) fn spec_path(path: &[String]) -> String {
         .join(".")
 }
 
-pub(super) fn setting_paths(dotted: &[String]) -> Vec<Vec<String>> {
-    dotted.iter().map(|path| setting_path(path)).collect()
-}
-
 /// The last field of a path, after the one above it.
 pub(super) fn last_two(dotted: &str) -> [String; 2] {
     let (above, field) = dotted.rsplit_once('.').unwrap_or(("", dotted));
@@ -48,8 +77,4 @@ pub(super) fn pairs(labels: &BTreeMap<String, String>) -> Vec<(Arc<str>, Arc<str
     labels
         .map(|(label, value)| (label.as_str().into(), value.as_str().into()))
         .collect()
-}
-
-pub(super) fn texts(names: &[String]) -> Vec<Arc<str>> {
-    names.iter().map(|name| name.as_str().into()).collect()
 }

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::annotation_value::AnnotationsFile;
-use super::condition::{Condition, ValuesFile};
-use super::paths::texts;
+use super::condition::{Condition, Values};
+use super::paths::SpecPath;
 use super::references::WhenRejected;
 use super::{Fact, Profile};
 use crate::model::ids::GroupKind;
@@ -25,17 +25,17 @@ pub struct RejectedIfFile {
     pub targets: Vec<String>,
     /// Only if each of these fields has one of these values: `spec.jwt: [null]`. The values are those of `weakenedBy`.
     #[serde(default)]
-    pub when: ValuesFile,
+    pub when: Values,
     /// Only if none of these fields has one of these values.
     #[serde(default)]
-    pub unless: ValuesFile,
+    pub unless: Values,
     /// Only if each of these fields has a text of the other field, whatever its case: `spec.oidc.forwardIDToken.header` and
     /// `spec.jwt.providers.*.extractFrom.headers.*.name`.
     #[serde(default)]
     pub alike: BTreeMap<String, String>,
     /// Only if two values of one of these fields are the same text: `spec.jwt.providers.*.name`.
     #[serde(default)]
-    pub repeated: Vec<String>,
+    pub repeated: Vec<SpecPath>,
     /// Only if each of these annotations of the policy has one of these values; `<not an integer>` stands for all that are no
     /// whole numbers of 32 bits.
     #[serde(default)]
@@ -43,17 +43,17 @@ pub struct RejectedIfFile {
     /// Only for requests through Gateways of these controllers. Where others lead to the target, too, the policy is in force for their
     /// requests.
     #[serde(default)]
-    pub controllers: Vec<String>,
+    pub controllers: Vec<Arc<str>>,
     /// Only on targets of this kind whose own fields have these values: a Server of Linkerd with `spec.proxyProtocol: gRPC`.
     #[serde(default)]
-    pub of_target: Option<TargetFieldsFile>,
+    pub of_target: Option<TargetFields>,
     /// Only on routes of which every parent of this kind has fields with these values.
     #[serde(default)]
-    pub of_parents: Option<TargetFieldsFile>,
+    pub of_parents: Option<TargetFields>,
     /// Only for requests of routes of these kinds: `TCPRoute`. Where others lead to the target, too, the policy is in force for their
     /// requests.
     #[serde(default)]
-    pub only_behind: Vec<String>,
+    pub only_behind: Vec<Arc<str>>,
     /// Only for requests of routes of other namespaces than that of the target. Where others lead to the target, too, the policy
     /// is in force for their requests.
     #[serde(default)]
@@ -70,17 +70,17 @@ pub struct RejectedIfFile {
     #[serde(default)]
     pub requests_fail: bool,
     /// Why controllers reject it: one sentence for users.
-    pub text: String,
+    pub text: Arc<str>,
 }
 
 /// A kind of objects, and values of their own fields.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct TargetFieldsFile {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "TargetFieldsFile", deny_unknown_fields)]
+pub struct TargetFields {
     /// The kind.
     pub kind: GroupKind,
     /// Each of these fields has one of these values. The values are those of `weakenedBy`.
-    pub when: ValuesFile,
+    pub when: Values,
 }
 
 /// Settings for which controllers reject a policy.
@@ -92,9 +92,9 @@ pub struct RejectedIf {
     /// The controllers that reject it; all if empty.
     pub controllers: Vec<Arc<str>>,
     /// The kind of the target, and what its own fields must say.
-    pub of_target: Option<(GroupKind, Condition)>,
+    pub of_target: Option<TargetFields>,
     /// The kind of the parents of the target, and what the own fields of each must say.
-    pub of_parents: Option<(GroupKind, Condition)>,
+    pub of_parents: Option<TargetFields>,
     /// The kinds of the routes for whose requests they reject it; all if empty.
     pub only_behind: Vec<Arc<str>>,
     /// Whether they reject it only for requests of routes of other namespaces than that of the target.
@@ -121,34 +121,25 @@ impl RejectedIf {
                 .with_alike(&file.alike)
                 .with_repeated(&file.repeated)
                 .with_annotations(&file.annotated),
-            controllers: texts(&file.controllers),
-            of_target: file.of_target.as_ref().map(TargetFieldsFile::read),
-            of_parents: file.of_parents.as_ref().map(TargetFieldsFile::read),
-            only_behind: texts(&file.only_behind),
+            controllers: file.controllers.clone(),
+            of_target: file.of_target.clone(),
+            of_parents: file.of_parents.clone(),
+            only_behind: file.only_behind.clone(),
             other_namespaces: file.other_namespaces,
             shared_target: file.shared_target,
             only_sections: file.only_sections,
             then: file.then,
             requests_fail: file.requests_fail,
-            text: file.text.as_str().into(),
+            text: file.text.clone(),
         }
     }
 
     /// Whether it concerns targets of a kind.
     pub fn is_about(&self, target: &GroupKind) -> bool {
-        let is_of_kind = |(kind, _): &(GroupKind, _)| kind == target;
+        let is_of_kind = |fields: &TargetFields| fields.kind == *target;
         let is_named = |kind: &String| **kind == *target.kind;
         self.of_target.as_ref().is_none_or(is_of_kind)
             && (self.targets.is_empty() || self.targets.iter().any(is_named))
-    }
-}
-
-// === impl TargetFieldsFile ===
-
-impl TargetFieldsFile {
-    fn read(&self) -> (GroupKind, Condition) {
-        let condition = Condition::read(&self.when, &ValuesFile::new());
-        (self.kind.clone(), condition)
     }
 }
 

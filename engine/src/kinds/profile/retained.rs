@@ -1,8 +1,8 @@
 //! The parts of objects that profiles need.
 
+use super::Reference;
 use super::caveats::CaveatFile;
 use super::file::ProfileFile;
-use super::references::ReferenceFile;
 use crate::model::object::RetainedFields;
 
 /// The parts of objects that profiles need.
@@ -10,8 +10,11 @@ pub(super) fn retained<'a>(profiles: impl Iterator<Item = &'a ProfileFile>) -> R
     let mut keeps = RetainedFields::default();
     for profile in profiles {
         let annotation = profile.targets.annotation.as_ref();
-        keeps.annotations.extend(annotation.map(|a| a.key.clone()));
-        keeps.annotations.extend(profile.conflict.weight.clone());
+        keeps
+            .annotations
+            .extend(annotation.map(|a| a.key.to_string()));
+        let weight = profile.conflict.weight.as_ref();
+        keeps.annotations.extend(weight.map(ToString::to_string));
         let inheritance = profile.merge.inheritance.as_ref();
         keeps
             .annotations
@@ -35,7 +38,7 @@ pub(super) fn retained<'a>(profiles: impl Iterator<Item = &'a ProfileFile>) -> R
         let open = alternatives.flat_map(|alternatives| &alternatives.open_targets);
         keeps.specs.extend(open.map(|target| target.kind.clone()));
         let references = profile.references.iter().flatten();
-        let named = references.filter_map(ReferenceFile::needs_spec_of);
+        let named = references.filter_map(Reference::needs_spec_of);
         keeps.specs.extend(named);
     }
     keeps

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::annotation_value::AnnotationsFile;
-use super::condition::{Condition, ValuesFile};
+use super::condition::{Condition, Values};
 use super::open_rules::{OpenRules, OpenRulesFile, Passing};
-use super::paths::setting_paths;
+use super::paths::SpecPath;
 use crate::model::ids::GroupKind;
 
 /// Values with which settings protect only some requests, or none.
@@ -17,16 +17,16 @@ use crate::model::ids::GroupKind;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct WeaknessFile {
     /// The settings that protect less: `spec.jwt`. `spec` alone means all of them.
-    pub settings: Vec<String>,
+    pub settings: Vec<SpecPath>,
     /// Only if each of these fields has one of these values: `spec.jwt.optional: [true]`. `*` in a path stands for any
     /// item of a list or any field of a map. Among the values, `null` means that the field is absent, `<any>` that it is
     /// not, `<matches ^https://>` a text that the regular expression matches, `<does not match ^https://>` a text that it does
     /// not match, and `{}` an empty object; any other object stands for all objects with such fields.
     #[serde(default)]
-    pub when: ValuesFile,
+    pub when: Values,
     /// Only if none of these fields has one of these values.
     #[serde(default)]
-    pub unless: ValuesFile,
+    pub unless: Values,
     /// Only if these rules let every request pass. With the result `some-pass`: only if they let every request pass that
     /// none of them denies before.
     pub open_rules: Option<OpenRulesFile>,
@@ -39,7 +39,7 @@ pub struct WeaknessFile {
     /// The requests that pass.
     pub result: WeaknessResult,
     /// One sentence for users, shown with the policy.
-    pub text: Option<String>,
+    pub text: Option<Arc<str>>,
 }
 
 /// The requests that pass where weak settings apply.
@@ -58,59 +58,41 @@ pub enum WeaknessResult {
 
 /// Policies of a kind of which any may let a request pass: if one of them lets all requests pass, the others protect
 /// nothing.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct AlternativesFile {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    rename = "AlternativesFile",
+    rename_all = "camelCase",
+    deny_unknown_fields
+)]
+pub struct Alternatives {
     /// Only policies with one of these values in each of these fields; all by default.
     #[serde(default)]
-    pub when: ValuesFile,
+    pub when: Values,
     /// Other kinds whose policies are alternatives to these.
     #[serde(default)]
     pub with: Vec<GroupKind>,
     /// Targets that themselves let every request pass, whatever policies say.
     #[serde(default)]
-    pub open_targets: Vec<OpenTargetFile>,
+    pub open_targets: Vec<OpenTarget>,
 }
 
 /// Targets that let every request pass.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OpenTargetFile {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "OpenTargetFile", deny_unknown_fields)]
+pub struct OpenTarget {
     /// The kind of the targets.
     pub kind: GroupKind,
     /// Only if each of these fields of the target has one of these values: `spec.accessPolicy: [all-unauthenticated]`.
-    pub when: ValuesFile,
-    /// One sentence for users.
-    pub text: String,
-}
-
-/// Targets that let every request pass.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenTarget {
-    /// The kind of the targets.
-    pub gk: GroupKind,
-    /// When they do.
-    pub condition: Condition,
+    pub when: Values,
     /// One sentence for users.
     pub text: Arc<str>,
-}
-
-/// Policies of which any may let a request pass.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alternatives {
-    /// The policies of the kind that it is about.
-    pub condition: Condition,
-    /// Other kinds whose policies are alternatives to these.
-    pub with: Vec<GroupKind>,
-    /// Targets that themselves let every request pass.
-    pub open_targets: Vec<OpenTarget>,
 }
 
 /// Values with which settings protect only some requests, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weakness {
     /// Paths within the settings.
-    pub settings: Vec<Vec<String>>,
+    pub settings: Vec<SpecPath>,
     /// When it applies.
     pub condition: Condition,
     /// The requests that pass.
@@ -136,34 +118,10 @@ impl Weakness {
                 others.map(OpenRules::read),
             );
         Self {
-            settings: setting_paths(&file.settings),
+            settings: file.settings.clone(),
             condition,
             result: file.result,
-            text: file.text.as_deref().map(Into::into),
-        }
-    }
-}
-
-// === impl AlternativesFile ===
-
-impl AlternativesFile {
-    pub(super) fn read(&self) -> Alternatives {
-        Alternatives {
-            condition: Condition::read(&self.when, &ValuesFile::new()),
-            with: self.with.clone(),
-            open_targets: self.open_targets.iter().map(OpenTarget::read).collect(),
-        }
-    }
-}
-
-// === impl OpenTarget ===
-
-impl OpenTarget {
-    fn read(file: &OpenTargetFile) -> Self {
-        Self {
-            gk: file.kind.clone(),
-            condition: Condition::read(&file.when, &ValuesFile::new()),
-            text: file.text.as_str().into(),
+            text: file.text.clone(),
         }
     }
 }
