@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::at_path;
 use super::paths::SpecPath;
 
 /// A list of settings for single ports.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename = "PortSettingsFile", deny_unknown_fields)]
 pub struct PortSettings {
     /// The list, as a path from the root of the object: `spec.perPort`.
