@@ -12,10 +12,10 @@ use super::controller::ControllerFile;
 use super::rejected_if::RejectedIfFile;
 use super::weakness::WeaknessFile;
 use super::{
-    ActsThrough, Alternatives, Annotation, Clash, Class, Classes, ConflictScope, CrossNamespace,
-    EqualAge, GatewayByLabel, GatewayPods, NameComparison, OnMissing, Only, Parent, Reference,
-    Refused, ReportedInvalid, Requirement, SameTarget, SectionNaming, ServiceAs, SpecPath,
-    StatusShape,
+    ActsThrough, Alternatives, Annotation, Clash, Class, Classes, ConflictScope, Control,
+    CrossNamespace, EqualAge, GatewayByLabel, GatewayPods, NameComparison, OnMissing, Only, Parent,
+    RefField, Reference, Refused, ReportedInvalid, Requirement, SameTarget, SectionNaming,
+    ServiceAs, SpecPath, StatusShape,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -83,7 +83,7 @@ pub struct ProfileFile {
     pub hierarchy: Option<Vec<Level>>,
     /// Fields of targets that settings of the policy control.
     #[serde(default)]
-    pub controls: Vec<ControlFile>,
+    pub controls: Vec<Control>,
     /// The protections that policies of the kind provide: for each name as users know it, the settings that provide
     /// it. A path that loses the last of these settings is reported as a finding of its own. `spec` alone means any
     /// policy of the kind.
@@ -153,21 +153,6 @@ pub struct Conflict {
     pub equal_age: Option<EqualAge>,
 }
 
-/// One setting that controls a field of the target.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ControlFile {
-    /// The path within the settings: `retryOn`.
-    pub setting: String,
-    /// The kind of the target.
-    pub target: GroupKind,
-    /// The path of the field from the root of the object: `spec.retryOn`.
-    pub field: String,
-    /// Whether `false`, 0 and the empty string in the target count as unset, like an absent field.
-    #[serde(default)]
-    pub zero_is_unset: bool,
-}
-
 /// The status of policies.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -223,7 +208,7 @@ impl IdleCondition {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Targets {
     /// Fields that hold references.
-    pub refs: Option<Vec<RefFile>>,
+    pub refs: Option<Vec<RefField>>,
     /// The annotation of targets that names a policy, for kinds without target fields.
     pub annotation: Option<Annotation>,
     /// Whether a policy must have a target.
@@ -266,54 +251,6 @@ pub struct Targets {
     pub cross_namespace: Option<CrossNamespace>,
     /// The role of a Service that a policy on it refers to.
     pub service_as: Option<ServiceAs>,
-}
-
-/// One field that holds references.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
-pub struct RefFile {
-    /// The path from the root of the object: `spec.targetRef`.
-    pub path: String,
-    /// Whether it is a list.
-    #[serde(default)]
-    pub many: bool,
-    /// The group of a reference without one.
-    pub default_group: Option<Arc<str>>,
-    /// The kind of a reference without one.
-    pub default_kind: Option<Arc<str>>,
-    /// The namespace of a reference without one; the policy's own by default.
-    pub default_namespace: Option<Arc<str>>,
-    /// The key under which an entry has the labels that it selects by, if it is not `matchLabels`.
-    pub labels: Option<String>,
-    /// Whether an entry without labels selects nothing. Otherwise it selects everything.
-    #[serde(default)]
-    pub empty_selects_none: bool,
-    /// Whether entries support `sectionName`.
-    pub sections: Option<bool>,
-    /// The member of an entry that names the section, if it is not `sectionName`; a number is read as a string.
-    pub section_field: Option<String>,
-    /// A member of an entry that refers to sections by their port: the listeners of a Gateway on it, or the port of a
-    /// Service.
-    pub port_field: Option<String>,
-    /// Whether entries must have a `group`.
-    #[serde(default)]
-    pub needs_group: bool,
-    /// Whether entries must have a `sectionName`.
-    #[serde(default)]
-    pub needs_section: bool,
-    /// Whether entries support `namespace`.
-    pub namespace: Option<bool>,
-    /// The maximum number of entries.
-    pub max: Option<usize>,
-    /// Whether duplicate targets are rejected.
-    #[serde(default)]
-    pub unique: bool,
-    /// Fields that are ignored if this one is set: `spec.targetRefs`.
-    #[serde(default)]
-    pub takes_precedence_over: Vec<String>,
-    /// The kind of which all objects in the policy's own Namespace are targets, too, if that Namespace is one.
-    pub in_namespace: Option<GroupKind>,
 }
 
 /// One kind that can be a target.

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::delegation::InheritanceFile;
 use super::file::PartitionBy;
+use super::paths::{read_all_within_spec, read_path, read_within_spec};
 use super::{
     DictatedBy, Direction, EmptySpec, Fact, MergeWith, NotApplied, OnListeners, Only, Op,
     PortSettings, SpecPath, Strategy, Unread,
@@ -90,65 +91,83 @@ impl GatewayByLabel {
     }
 }
 
-/// A setting that controls a field of targets of a kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One setting that controls a field of the target.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "ControlFile", rename_all = "camelCase", deny_unknown_fields)]
 pub struct Control {
-    /// Keys within the settings.
+    /// The path within the settings: `retryOn`.
+    #[serde(deserialize_with = "read_path")]
+    #[schemars(with = "String")]
     pub setting: Vec<String>,
     /// The kind of the target.
     pub target: GroupKind,
-    /// The path of the field from `spec`.
+    /// The path of the field from the root of the object: `spec.retryOn`.
+    #[serde(deserialize_with = "read_within_spec")]
     pub field: String,
-    /// Whether `false`, 0 and the empty string in the target count as unset.
+    /// Whether `false`, 0 and the empty string in the target count as unset, like an absent field.
+    #[serde(default)]
     pub zero_is_unset: bool,
 }
 
-/// A field that holds target references.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// One field that holds references.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "RefFile", rename_all = "camelCase", deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
 pub struct RefField {
-    /// The path from `spec`: `targetRef`, or `a.b`.
+    /// The path from the root of the object: `spec.targetRef`.
+    #[serde(deserialize_with = "read_within_spec")]
     pub path: String,
     /// Whether it is a list.
+    #[serde(default)]
     pub many: bool,
-    /// The group of a reference without one, if any source states it.
+    /// The group of a reference without one.
     pub default_group: Option<Arc<str>>,
-    /// The kind of a reference without one, if any source states it.
+    /// The kind of a reference without one.
     pub default_kind: Option<Arc<str>>,
-    /// The namespace of a reference without one, unless it is the policy's own.
+    /// The namespace of a reference without one; the policy's own by default.
     pub default_namespace: Option<Arc<str>>,
-    /// The key of an entry's labels, unless it is `matchLabels`.
+    /// The key under which an entry has the labels that it selects by, if it is not `matchLabels`.
     pub labels: Option<String>,
-    /// Whether an entry without labels selects nothing.
+    /// Whether an entry without labels selects nothing. Otherwise it selects everything.
+    #[serde(default)]
     pub empty_selects_none: bool,
-    /// Whether entries support `sectionName`; `None` if unknown.
+    /// Whether entries support `sectionName`.
     pub sections: Option<bool>,
-    /// The member that names the section, unless it is `sectionName`.
+    /// The member of an entry that names the section, if it is not `sectionName`; a number is read as a string.
     pub section_field: Option<String>,
-    /// The member that refers to sections by their port, if there is one.
+    /// A member of an entry that refers to sections by their port: the listeners of a Gateway on it, or the port of a
+    /// Service.
     pub port_field: Option<String>,
-    /// Whether entries must have a `sectionName`.
-    pub needs_section: bool,
-    /// Whether entries support `namespace`; `None` if unknown.
-    pub namespace: Option<bool>,
-    /// The maximum number of entries, if any source states it.
-    pub max: Option<usize>,
-    /// Whether some source forbids duplicate targets.
-    pub unique: bool,
-    /// Fields that are ignored if this one is set.
-    pub takes_precedence_over: Vec<String>,
-    /// `kind` and `name`, unless entries must have them.
-    pub may_lack: Vec<&'static str>,
-    /// All members that entries may have, if a CRD states them.
-    pub members: Option<Vec<String>>,
     /// Whether entries must have a `group`.
+    #[serde(default)]
     pub needs_group: bool,
-    /// Whether a CRD treats entries as equal that differ only in members of unknown meaning.
-    pub keyed: bool,
-    /// The kinds that a CRD allows in this field, if it lists all of them.
-    pub kinds: Option<Vec<GroupKind>>,
+    /// Whether entries must have a `sectionName`.
+    #[serde(default)]
+    pub needs_section: bool,
+    /// Whether entries support `namespace`.
+    pub namespace: Option<bool>,
+    /// The maximum number of entries.
+    pub max: Option<usize>,
+    /// Whether duplicate targets are rejected.
+    #[serde(default)]
+    pub unique: bool,
+    /// Fields that are ignored if this one is set: `spec.targetRefs`.
+    #[serde(default, deserialize_with = "read_all_within_spec")]
+    pub takes_precedence_over: Vec<String>,
     /// The kind of which all objects in the policy's own Namespace are targets, too, if that Namespace is one.
     pub in_namespace: Option<GroupKind>,
+    /// `kind` and `name`, unless entries must have them.
+    #[serde(skip)]
+    pub may_lack: Vec<&'static str>,
+    /// All members that entries may have, if a CRD states them.
+    #[serde(skip)]
+    pub members: Option<Vec<String>>,
+    /// Whether a CRD treats entries as equal that differ only in members of unknown meaning.
+    #[serde(skip)]
+    pub keyed: bool,
+    /// The kinds that a CRD allows in this field, if it lists all of them.
+    #[serde(skip)]
+    pub kinds: Option<Vec<GroupKind>>,
 }
 
 /// A kind that can be a target.

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Keys within the settings, which people write from the root of the object: `spec.jwt.optional`. `spec` alone means all
 /// settings.
@@ -77,4 +77,22 @@ pub(super) fn pairs(labels: &BTreeMap<String, String>) -> Vec<(Arc<str>, Arc<str
     labels
         .map(|(label, value)| (label.as_str().into(), value.as_str().into()))
         .collect()
+}
+
+/// Reads what [`within_spec`] converts.
+pub(super) fn read_within_spec<'de, D: Deserializer<'de>>(file: D) -> Result<String, D::Error> {
+    String::deserialize(file).map(|path| within_spec(&path))
+}
+
+/// Reads a list of what [`within_spec`] converts.
+pub(super) fn read_all_within_spec<'de, D: Deserializer<'de>>(
+    file: D,
+) -> Result<Vec<String>, D::Error> {
+    let paths = Vec::<String>::deserialize(file)?;
+    Ok(paths.iter().map(|path| within_spec(path)).collect())
+}
+
+/// Reads what [`path`] converts.
+pub(super) fn read_path<'de, D: Deserializer<'de>>(file: D) -> Result<Vec<String>, D::Error> {
+    String::deserialize(file).map(|dotted| path(&dotted))
 }

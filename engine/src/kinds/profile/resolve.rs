@@ -29,7 +29,7 @@ pub(super) type Explicit<'a> = [(Option<&'a ProfileFile>, Source)];
 #[expect(clippy::too_many_lines, reason = "one fact after another")]
 pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>) -> Profile {
     let derived = crd.map(|crd| &*crd.facts);
-    let refs = first(explicit, read::refs)
+    let refs = first(explicit, |p| p.targets.refs.clone())
         .or_else(|| from_crd(derived.map(|d| d.refs.clone()).filter(|r| !r.is_empty())))
         .unwrap_or_else(|| default(default_refs()));
     let allow = first(explicit, read::allowed);
@@ -98,7 +98,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         no_core_group_with: stated(explicit, |p| p.targets.no_core_group_with.clone()),
         weight: stated(explicit, |p| p.conflict.weight.clone().map(Some)),
         equal_age: stated(explicit, |p| p.conflict.equal_age),
-        controls: stated(explicit, read::controls),
+        controls: stated(explicit, |p| {
+            Some(p.controls.clone()).filter(|controls| !controls.is_empty())
+        }),
         caveats: stated(explicit, |p| {
             Some(p.caveats.as_ref()?.iter().map(Caveat::read).collect())
         }),
