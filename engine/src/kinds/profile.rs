@@ -1,5 +1,6 @@
 //! Facts about a policy kind, each with its source: configuration, built-in profile, CRD, default.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -141,7 +142,7 @@ pub struct Profile {
     /// Gateways on which a policy without a target does not act.
     pub on_missing_except: Fact<Classes>,
     /// Labels of Namespaces in which a policy without a target does not act on what clients call without a Gateway.
-    pub no_proxy_labels: Fact<Vec<(Arc<str>, Arc<str>)>>,
+    pub no_proxy_labels: Fact<BTreeMap<Arc<str>, Arc<str>>>,
     /// The policies without a target that no proxy reads there.
     pub no_proxy_when: Fact<Values>,
     /// The labels by which a Service names the Gateway in front of it, for kinds whose policies on the Service act only there.

@@ -114,7 +114,7 @@ pub(super) fn not_applied<'a>(object: &Object, profile: &'a Profile) -> Option<&
     let mut weaknesses = profile.weakened_by.iter();
     let not_applied = weaknesses.find(|weakness| {
         let is_whole = weakness.settings.iter().any(|path| path.is_empty());
-        let condition = &weakness.condition;
+        let condition = weakness.condition();
         let by_annotation = condition.reads_annotations() && !condition.reads_fields();
         is_whole
             && by_annotation

@@ -15,7 +15,7 @@ impl Policy {
 
     /// Whether its own settings protect less than they seem to.
     pub(crate) fn has_weakness(&self, weakness: &Weakness) -> bool {
-        let condition = &weakness.condition;
+        let condition = weakness.condition();
         condition.holds_for(Some(&self.object.meta))
             && self.sets_one(&weakness.settings)
             && self

@@ -225,13 +225,13 @@ impl<'a> ProtectionReader<'a> {
                 let object = self.snapshot.get(&setting.policy);
                 settings.any(|field| is_under(path, field))
                     && weakness
-                        .condition
+                        .condition()
                         .holds_for(object.map(|object| &object.meta))
             };
             weakness.settings.iter().any(meets)
                 && leaves.any(concerned)
                 && weakness
-                    .condition
+                    .condition()
                     .holds_in_lazy(|| &*json.get_or_insert_with(|| part.json()))
         });
         apply.collect()

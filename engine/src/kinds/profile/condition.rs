@@ -2,16 +2,15 @@
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::annotation_value::{AnnotationValue, AnnotationsFile};
+use super::annotation_value::AnnotationsFile;
 use super::at_path::collect;
 use super::open_rules::{OpenRules, Passing};
-use super::paths::{SpecPath, setting_path};
+use super::paths::SpecPath;
 use super::wanted::Wanted;
 use crate::model::object::Meta;
 
@@ -27,71 +26,50 @@ use crate::model::object::Meta;
 pub struct Values(BTreeMap<SpecPath, Vec<Wanted>>);
 
 /// Conditions on a policy: all of them must hold. Without any it always holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Condition {
-    when: Values,
-    unless: Values,
-    annotated: Vec<(Arc<str>, Vec<AnnotationValue>)>,
+#[derive(Clone, Copy, Debug)]
+pub struct Condition<'a> {
+    pub(super) when: &'a Values,
+    pub(super) unless: &'a Values,
+    pub(super) annotated: &'a AnnotationsFile,
     /// Rules, and which requests they must let pass.
-    open: Option<(OpenRules, Passing)>,
+    pub(super) open: Option<(&'a OpenRules, Passing)>,
     /// Rules that must not let every request pass.
-    not_open: Option<OpenRules>,
+    pub(super) not_open: Option<&'a OpenRules>,
     /// Pairs of fields that must have a text in common, whatever its case.
-    alike: Vec<[Vec<String>; 2]>,
+    pub(super) alike: Option<&'a BTreeMap<SpecPath, SpecPath>>,
     /// Fields of which one must have the same text twice.
-    repeated: Vec<SpecPath>,
+    pub(super) repeated: &'a [SpecPath],
 }
 
 // === impl Condition ===
 
-impl Condition {
-    pub(super) fn read(when: &Values, unless: &Values) -> Self {
-        Self {
-            when: when.clone(),
-            unless: unless.clone(),
-            ..Self::default()
-        }
-    }
-
-    #[must_use]
-    pub(super) fn with_alike(mut self, alike: &BTreeMap<String, String>) -> Self {
-        let alike = alike.iter();
-        let alike = alike.map(|(one, other)| [setting_path(one), setting_path(other)]);
-        self.alike = alike.collect();
-        self
-    }
-
-    #[must_use]
-    pub(super) fn with_repeated(mut self, fields: &[SpecPath]) -> Self {
-        self.repeated = fields.to_vec();
-        self
-    }
-
-    #[must_use]
-    pub(super) fn with_rules(
-        mut self,
-        open: Option<(OpenRules, Passing)>,
-        not_open: Option<OpenRules>,
+impl<'a> Condition<'a> {
+    pub(super) fn new(
+        when: &'a Values,
+        unless: &'a Values,
+        annotated: &'a AnnotationsFile,
     ) -> Self {
-        self.open = open;
-        self.not_open = not_open;
-        self
-    }
-
-    #[must_use]
-    pub(super) fn with_annotations(mut self, annotated: &AnnotationsFile) -> Self {
-        let annotated = annotated.iter();
-        let annotated = annotated.map(|(key, values)| (key.as_str().into(), values.clone()));
-        self.annotated = annotated.collect();
-        self
+        Self {
+            when,
+            unless,
+            annotated,
+            open: None,
+            not_open: None,
+            alike: None,
+            repeated: &[],
+        }
     }
 
     /// Whether it depends on the values of fields.
     pub fn reads_fields(&self) -> bool {
         let reads_values = !(self.when.is_empty() && self.unless.is_empty());
         let reads_rules = self.open.is_some() || self.not_open.is_some();
-        let compares = !(self.alike.is_empty() && self.repeated.is_empty());
+        let compares = self.pairs().next().is_some() || !self.repeated.is_empty();
         reads_values || reads_rules || compares
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (&SpecPath, &SpecPath)> {
+        self.alike.into_iter().flatten()
     }
 
     /// Whether it depends on annotations.
@@ -114,23 +92,22 @@ impl Condition {
 
     /// Whether the part about fields holds for these settings.
     pub fn holds_in(&self, settings: &Value) -> bool {
-        let is_open = |(rules, passing): &(OpenRules, Passing)| {
-            rules.passing(settings).as_ref() == Some(passing)
-        };
+        let is_open =
+            |(rules, passing): (&OpenRules, Passing)| rules.passing(settings) == Some(passing);
         let lets_all_pass = |rules: &OpenRules| rules.passing(settings) == Some(Passing::All);
         self.when.all_in(settings)
             && !self.unless.any_in(settings)
-            && self.open.as_ref().is_none_or(is_open)
-            && !self.not_open.as_ref().is_some_and(lets_all_pass)
-            && self.alike.iter().all(|pair| are_alike(settings, pair))
+            && self.open.is_none_or(is_open)
+            && !self.not_open.is_some_and(lets_all_pass)
+            && self.pairs().all(|pair| are_alike(settings, pair))
             && (self.repeated.is_empty()
                 || self.repeated.iter().any(|path| is_repeated(settings, path)))
     }
 }
 
 /// Whether two fields have a text in common, whatever its case.
-fn are_alike(settings: &Value, fields: &[Vec<String>; 2]) -> bool {
-    let [ones, others] = fields.each_ref().map(|path| texts_at(settings, path));
+fn are_alike(settings: &Value, (one, other): (&SpecPath, &SpecPath)) -> bool {
+    let (ones, others) = (texts_at(settings, one), texts_at(settings, other));
     let is_among_others = |one: &&str| others.iter().any(|other| one.eq_ignore_ascii_case(other));
     ones.iter().any(is_among_others)
 }
@@ -185,6 +162,8 @@ fn has_one(settings: &Value, (path, wanted): (&SpecPath, &Vec<Wanted>)) -> bool 
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::{Value, json};
 
     use super::{Condition, Values};
@@ -194,7 +173,8 @@ mod tests {
             let values = condition.get(name).cloned().unwrap_or(json!({}));
             serde_json::from_value(values).unwrap()
         };
-        Condition::read(&values("when"), &values("unless")).holds_in(settings)
+        let (when, unless) = (values("when"), values("unless"));
+        Condition::new(&when, &unless, &BTreeMap::new()).holds_in(settings)
     }
 
     #[test]
@@ -271,9 +251,13 @@ mod tests {
 
     #[test]
     fn fields_may_have_a_text_in_common() {
-        let alike = [("spec.to".to_owned(), "spec.from.*.header".to_owned())];
-        let none = Values::default();
-        let condition = Condition::read(&none, &none).with_alike(&alike.into());
+        let alike = json!({"spec.to": "spec.from.*.header"});
+        let alike = serde_json::from_value(alike).unwrap();
+        let (none, unannotated) = (Values::default(), BTreeMap::new());
+        let condition = Condition {
+            alike: Some(&alike),
+            ..Condition::new(&none, &none, &unannotated)
+        };
         let from = json!([{"header": "X-One"}, {"header": "Authorization"}, {"cookie": "c"}]);
         assert!(condition.holds_in(&json!({"to": "authorization", "from": from})));
         assert!(!condition.holds_in(&json!({"to": "c", "from": from})));
@@ -282,9 +266,12 @@ mod tests {
 
     #[test]
     fn a_field_may_have_one_text_twice() {
-        let none = Values::default();
         let fields = ["spec.providers.*.name".to_owned().into()];
-        let condition = Condition::read(&none, &none).with_repeated(&fields);
+        let (none, unannotated) = (Values::default(), BTreeMap::new());
+        let condition = Condition {
+            repeated: &fields,
+            ..Condition::new(&none, &none, &unannotated)
+        };
         let named =
             |names: [&str; 2]| json!({"providers": names.map(|name| json!({"name": name}))});
         assert!(condition.holds_in(&named(["one", "one"])));

@@ -1,8 +1,5 @@
 //! The facts of a profile, each under the name that it has in the configuration file.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -58,9 +55,7 @@ impl Profile {
             fact("targets.onMissing", &self.on_missing),
             shown("targets.onMissingExcept", &self.on_missing_except, classes),
             shown("targets.noProxyLabels", &self.no_proxy_labels, |v| {
-                let labels: BTreeMap<&Arc<str>, &Arc<str>> =
-                    v.iter().map(|(label, value)| (label, value)).collect();
-                json!((!labels.is_empty()).then_some(labels))
+                json!((!v.is_empty()).then_some(v))
             }),
             shown("targets.noProxyWhen", &self.no_proxy_when, |v| {
                 json!((!v.is_empty()).then_some(v))

@@ -6,16 +6,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::caveats::CaveatFile;
 use super::condition::Values;
 use super::controller::ControllerFile;
-use super::rejected_if::RejectedIfFile;
-use super::weakness::WeaknessFile;
 use super::{
-    ActsThrough, Alternatives, Annotation, Clash, Class, Classes, ConflictScope, Control,
+    ActsThrough, Alternatives, Annotation, Caveat, Clash, Class, Classes, ConflictScope, Control,
     CrossNamespace, EqualAge, GatewayByLabel, GatewayPods, NameComparison, OnMissing, Only, Parent,
-    RefField, Reference, Refused, ReportedInvalid, Requirement, SameTarget, SectionNaming,
-    ServiceAs, SpecPath, StatusShape,
+    RefField, Reference, Refused, RejectedIf, ReportedInvalid, Requirement, SameTarget,
+    SectionNaming, ServiceAs, SpecPath, StatusShape, Weakness,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -94,7 +91,7 @@ pub struct ProfileFile {
     /// Settings that switch such a protection off: `spec.extAuth.disable`.
     pub switched_off_by: Option<Vec<SpecPath>>,
     /// Values with which settings protect only some requests, or none.
-    pub weakened_by: Option<Vec<WeaknessFile>>,
+    pub weakened_by: Option<Vec<Weakness>>,
     /// Lists that provide a protection even if they are empty: `spec.authorization.rules`, if no rule means that
     /// nothing passes. Other empty lists provide none.
     pub protects_if_empty: Option<Vec<SpecPath>>,
@@ -114,11 +111,11 @@ pub struct ProfileFile {
     pub references: Option<Vec<Reference>>,
     /// Settings for which controllers reject a policy, beyond the rules of its CRD. With `merge.mergeWith: nearest-above-routes`
     /// also those that result from the merge of the policy of a route with the one above it.
-    pub rejected_if: Option<Vec<RejectedIfFile>>,
+    pub rejected_if: Option<Vec<RejectedIf>>,
     /// The effect that a policy with one target still has if its controllers report it to be `Invalid`; none by default.
     pub reported_invalid: Option<ReportedInvalid>,
     /// Behaviour of the controllers of the kind that attache does not model.
-    pub caveats: Option<Vec<CaveatFile>>,
+    pub caveats: Option<Vec<Caveat>>,
     /// Names of the controllers that implement the kind, as in `controllerName` of a `GatewayClass`.
     pub controllers: Option<Vec<Arc<str>>>,
     /// Controllers that are known not to implement the kind. For kinds of which attache does not know all controllers that do.
@@ -221,7 +218,7 @@ pub struct Targets {
     /// Gateways to which policies without a target do not apply, by their `GatewayClass`.
     pub on_missing_except: Option<Classes>,
     /// Labels of Namespaces in which no proxy in front of a Service reads policies without a target, unless a Gateway is there.
-    pub no_proxy_labels: Option<BTreeMap<String, String>>,
+    pub no_proxy_labels: Option<BTreeMap<Arc<str>, Arc<str>>>,
     /// Only if each of these fields of the policy has one of these values: `spec.action: [CUSTOM]`. The values are those of
     /// `weakenedBy`.
     pub no_proxy_when: Option<Values>,

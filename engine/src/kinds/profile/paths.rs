@@ -1,8 +1,6 @@
 //! Converts paths and names as people write them in profiles.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -70,13 +68,6 @@ pub(super) fn paths(dotted: &[String]) -> Vec<Vec<String>> {
 
 pub(super) fn path(dotted: &str) -> Vec<String> {
     dotted.split('.').map(str::to_owned).collect()
-}
-
-pub(super) fn pairs(labels: &BTreeMap<String, String>) -> Vec<(Arc<str>, Arc<str>)> {
-    let labels = labels.iter();
-    labels
-        .map(|(label, value)| (label.as_str().into(), value.as_str().into()))
-        .collect()
 }
 
 /// Reads what [`within_spec`] converts.

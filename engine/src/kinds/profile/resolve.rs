@@ -10,9 +10,8 @@ use super::narrow;
 use super::paths;
 use super::read;
 use super::{
-    Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Ineffective, Merging,
-    OnRoutes, Op, Profile, RefField, RejectedIf, SameTarget, Source, StanzaNames, Strategies,
-    Strategy, Weakness,
+    Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Ineffective, Merging, OnRoutes,
+    Op, Profile, RefField, SameTarget, Source, StanzaNames, Strategies, Strategy,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -78,9 +77,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         on_missing: stated(explicit, |p| p.targets.on_missing),
         on_missing_except: stated(explicit, |p| p.targets.on_missing_except.clone()),
         no_proxy_when: stated(explicit, |p| p.targets.no_proxy_when.clone()),
-        no_proxy_labels: stated(explicit, |p| {
-            p.targets.no_proxy_labels.as_ref().map(paths::pairs)
-        }),
+        no_proxy_labels: stated(explicit, |p| p.targets.no_proxy_labels.clone()),
         gateway_by_label: stated(explicit, |p| p.targets.gateway_by_label.clone().map(Some)),
         gateway_pods: stated(explicit, |p| p.targets.gateway_pods.clone().map(Some)),
         root_namespace: stated(explicit, |p| p.targets.root_namespace.clone().map(Some)),
@@ -101,30 +98,18 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         controls: stated(explicit, |p| {
             Some(p.controls.clone()).filter(|controls| !controls.is_empty())
         }),
-        caveats: stated(explicit, |p| {
-            Some(p.caveats.as_ref()?.iter().map(Caveat::read).collect())
-        }),
+        caveats: stated(explicit, |p| p.caveats.clone()),
         requirements: stated(explicit, |p| p.requirements.clone()),
         protects: stated(explicit, read::protections),
         switched_off_by: stated(explicit, |p| p.switched_off_by.clone()),
         protects_if_empty: stated(explicit, |p| p.protects_if_empty.clone()),
-        weakened_by: stated(explicit, |p| {
-            Some(p.weakened_by.as_ref()?.iter().map(Weakness::read).collect())
-        }),
+        weakened_by: stated(explicit, |p| p.weakened_by.clone()),
         alternative_entries: stated(explicit, |p| p.alternative_entries.clone()),
         alternatives: stated(explicit, |p| p.alternatives.clone().map(Some)),
         acts_through: stated(explicit, |p| p.acts_through.clone().map(Some)),
         drops_nulls: stated(explicit, |p| p.drops_nulls),
         references: stated(explicit, |p| p.references.clone()),
-        rejected_if: stated(explicit, |p| {
-            Some(
-                p.rejected_if
-                    .as_ref()?
-                    .iter()
-                    .map(RejectedIf::read)
-                    .collect(),
-            )
-        }),
+        rejected_if: stated(explicit, |p| p.rejected_if.clone()),
         reported_invalid: stated(explicit, |p| p.reported_invalid.clone().map(Some)),
         controllers: stated(explicit, |p| p.controllers.clone()),
         ignored_by: stated(explicit, |p| p.ignored_by.clone()),

@@ -1,8 +1,7 @@
 //! The parts of objects that profiles need.
 
-use super::Reference;
-use super::caveats::CaveatFile;
 use super::file::ProfileFile;
+use super::{Caveat, Reference};
 use crate::model::object::RetainedFields;
 
 /// The parts of objects that profiles need.
@@ -20,7 +19,7 @@ pub(super) fn retained<'a>(profiles: impl Iterator<Item = &'a ProfileFile>) -> R
             .annotations
             .extend(inheritance.map(|by| by.annotation.clone()));
         let caveats = profile.caveats.iter().flatten();
-        keeps.annotations.extend(caveats.flat_map(CaveatFile::keys));
+        keeps.annotations.extend(caveats.flat_map(Caveat::keys));
         let rejected = profile.rejected_if.iter().flatten();
         keeps
             .annotations

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::annotation_value::AnnotationsFile;
 use super::condition::{Condition, Values};
-use super::open_rules::{OpenRules, OpenRulesFile, Passing};
+use super::open_rules::{OpenRules, Passing};
 use super::paths::SpecPath;
 use crate::model::ids::GroupKind;
 
 /// Values with which settings protect only some requests, or none.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct WeaknessFile {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "WeaknessFile", rename_all = "camelCase", deny_unknown_fields)]
+pub struct Weakness {
     /// The settings that protect less: `spec.jwt`. `spec` alone means all of them.
     pub settings: Vec<SpecPath>,
     /// Only if each of these fields has one of these values: `spec.jwt.optional: [true]`. `*` in a path stands for any
@@ -23,19 +23,19 @@ pub struct WeaknessFile {
     /// not, `<matches ^https://>` a text that the regular expression matches, `<does not match ^https://>` a text that it does
     /// not match, and `{}` an empty object; any other object stands for all objects with such fields.
     #[serde(default)]
-    pub when: Values,
+    when: Values,
     /// Only if none of these fields has one of these values.
     #[serde(default)]
-    pub unless: Values,
+    unless: Values,
     /// Only if these rules let every request pass. With the result `some-pass`: only if they let every request pass that
     /// none of them denies before.
-    pub open_rules: Option<OpenRulesFile>,
+    open_rules: Option<OpenRules>,
     /// Only if these rules do not match every request.
-    pub unless_open_rules: Option<OpenRulesFile>,
+    unless_open_rules: Option<OpenRules>,
     /// Only if each of these annotations of the policy has one of these values. With the settings `spec`, no other
     /// condition and the result `not-applied`, such a policy has no effect at all.
     #[serde(default)]
-    pub annotated: AnnotationsFile,
+    pub(super) annotated: AnnotationsFile,
     /// The requests that pass.
     pub result: WeaknessResult,
     /// One sentence for users, shown with the policy.
@@ -88,40 +88,19 @@ pub struct OpenTarget {
     pub text: Arc<str>,
 }
 
-/// Values with which settings protect only some requests, or none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Weakness {
-    /// Paths within the settings.
-    pub settings: Vec<SpecPath>,
-    /// When it applies.
-    pub condition: Condition,
-    /// The requests that pass.
-    pub result: WeaknessResult,
-    /// One sentence for users, unless the settings speak for themselves.
-    pub text: Option<Arc<str>>,
-}
-
 // === impl Weakness ===
 
 impl Weakness {
-    pub(super) fn read(file: &WeaknessFile) -> Self {
-        let passing = match file.result {
+    /// When it applies.
+    pub fn condition(&self) -> Condition<'_> {
+        let passing = match self.result {
             WeaknessResult::SomePass => Passing::NotDenied,
             WeaknessResult::AllPass | WeaknessResult::NotApplied => Passing::All,
         };
-        let rules = file.open_rules.as_ref();
-        let others = file.unless_open_rules.as_ref();
-        let condition = Condition::read(&file.when, &file.unless)
-            .with_annotations(&file.annotated)
-            .with_rules(
-                rules.map(|rules| (OpenRules::read(rules), passing)),
-                others.map(OpenRules::read),
-            );
-        Self {
-            settings: file.settings.clone(),
-            condition,
-            result: file.result,
-            text: file.text.clone(),
+        Condition {
+            open: self.open_rules.as_ref().map(|rules| (rules, passing)),
+            not_open: self.unless_open_rules.as_ref(),
+            ..Condition::new(&self.when, &self.unless, &self.annotated)
         }
     }
 }
