@@ -1,7 +1,7 @@
 //! The form of a guardrail in the configuration and in objects of kind `Guardrail`.
 
 use attache_engine::admission::suppress::Suppressors;
-use attache_engine::kinds::profile::file::Match as PolicyKind;
+use attache_engine::model::ids::GroupKind;
 use attache_engine::model::selector::Selector;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -60,7 +60,7 @@ pub struct Spec {
     pub matches: TargetMatch,
     /// The policy kind whose effective policy the rules are about. If absent, `effective` is a map from `Kind.group` to
     /// the effective policy, of all kinds of which something is in force.
-    pub policy_kind: Option<PolicyKind>,
+    pub policy_kind: Option<GroupKind>,
     /// The rules. Each of them must hold on every path.
     #[schemars(length(min = 1))]
     pub rules: Vec<RuleFile>,

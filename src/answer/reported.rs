@@ -21,7 +21,7 @@ pub struct FromStatus {
     pub reported: Vec<Reported>,
     /// The disagreement of its controllers and attache about the policy.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub disagreement: Option<Differs>,
+    pub disagreement: Option<Disagreement>,
 }
 
 /// The state that controllers report for a policy.
@@ -62,20 +62,6 @@ pub struct Reported {
     pub current: bool,
 }
 
-/// A disagreement of controllers and attache about a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Differs {
-    /// attache expects it to be accepted; its controller rejects it, somewhere or everywhere.
-    Rejected,
-    /// attache expects it to be rejected; its controller accepts it.
-    Accepted,
-    /// attache expects it to be in force; its controller reports that it is not.
-    NotEnforced,
-    /// attache expects it to be in force; its controller reports that other policies override it.
-    Overridden,
-}
-
 // === impl FromStatus ===
 
 impl FromStatus {
@@ -90,7 +76,7 @@ impl FromStatus {
                 CombinedAcceptance::Rejected => Some(ReportedState::Rejected),
             },
             reported: reported.reports.iter().map(Reported::from).collect(),
-            disagreement: differs.map(Differs::from),
+            disagreement: differs,
         }
     }
 }
@@ -140,17 +126,6 @@ impl From<&Report> for Reported {
             message: condition.message.to_string(),
             observed_generation: condition.observed_generation,
             current: condition.is_current,
-        }
-    }
-}
-
-impl From<Disagreement> for Differs {
-    fn from(differs: Disagreement) -> Self {
-        match differs {
-            Disagreement::Rejected => Self::Rejected,
-            Disagreement::Accepted => Self::Accepted,
-            Disagreement::NotEnforced => Self::NotEnforced,
-            Disagreement::Overridden => Self::Overridden,
         }
     }
 }

@@ -11,14 +11,11 @@ use super::render::graph::svg::{Drawing, FITTING};
 use super::render::graph::tree::tree;
 use super::render::style::Style;
 use super::state::{Opened, Scope, State};
-use super::{Failure, complete, names, print};
+use super::{Failure, complete, find, names, print};
 use crate::answer;
 use crate::answer::graph::{Focus, Graph, details};
 use crate::cache::lists::ReadScope;
-use crate::engine::model::hint::{nearest, quoted};
-use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::printable::escape;
-use crate::engine::model::section;
 use crate::engine::routing::Matching;
 use crate::engine::state::snapshot::Snapshot;
 
@@ -159,39 +156,11 @@ impl Args {
     }
 }
 
-/// The error message for an empty graph, with the nearest names.
+/// The error message for an empty graph.
 fn nothing(snapshot: &Snapshot, focus: &Focus) -> String {
     let Focus::Place { place, .. } = focus else {
         return "there is nothing to show".to_owned();
     };
-    let object = &place.object;
-    if place.section.is_some() && snapshot.get(object).is_some() {
-        let labels = snapshot.get(object).map(|object| section::labels(object));
-        let labels = labels.unwrap_or_default();
-        let names: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
-        return format!("{place} does not exist; {object} has {}", quoted(&names));
-    }
-    let objects: Vec<&ObjectKey> = snapshot.objects(&object.gk).map(|o| &o.key).collect();
-    let mut elsewhere: Vec<&str> = objects
-        .iter()
-        .filter(|key| key.name == object.name)
-        .map(|key| &*key.namespace)
-        .collect();
-    elsewhere.sort_unstable();
-    if !elsewhere.is_empty() {
-        return format!(
-            "{object} does not exist; there is one in namespace {}: add -n",
-            quoted(&elsewhere)
-        );
-    }
-    let mut near: Vec<&str> = objects
-        .iter()
-        .filter(|key| key.namespace == object.namespace)
-        .map(|key| &*key.name)
-        .collect();
-    near.sort_unstable();
-    match nearest(&object.name, &near) {
-        Some(name) => format!("{object} does not exist; did you mean {name:?}?"),
-        None => format!("{object} does not exist"),
-    }
+    let found = find::place(snapshot, place);
+    found.map_or_else(|why| why, |place| format!("{place} does not exist"))
 }

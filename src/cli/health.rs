@@ -110,7 +110,8 @@ impl Args {
         }
         for wanted in &self.kinds {
             if !kinds.iter().any(|kind| kind.is_called(wanted)) {
-                return Err(super::kinds::unknown(wanted, &kinds).into());
+                let known: Vec<&str> = kinds.iter().map(|kind| &*kind.kind).collect();
+                return Err(super::kinds::unknown(wanted, &known).into());
             }
         }
         let is_wanted = |kind: &Kind| self.kinds.iter().any(|wanted| kind.is_called(wanted));

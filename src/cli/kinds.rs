@@ -27,21 +27,14 @@ pub struct Args {
 }
 
 /// The remedy for a kind that attache has no facts about.
-pub(super) const HOW_TO_ADD: &str = "attache kinds --all lists those that it knows (without a cluster, add --from DIR); \
+const HOW_TO_ADD: &str = "attache kinds --all lists those that it knows (without a cluster, add --from DIR); \
     for another kind, write a profile (docs/how-to/add-a-policy-kind.md)";
 
 /// The message that a policy kind is not known, with the nearest name.
-pub(super) fn unknown(wanted: &str, known: &[Kind]) -> String {
-    let lowercase: Vec<String> = known.iter().map(|kind| kind.kind.to_lowercase()).collect();
-    let lowercase: Vec<&str> = lowercase.iter().map(String::as_str).collect();
+pub(super) fn unknown(wanted: &str, known: &[&str]) -> String {
     let (name, _) = wanted.split_once('.').unwrap_or((wanted, ""));
-    let near = nearest(&name.to_lowercase(), &lowercase);
-    let near = near.and_then(|near| {
-        let mut known = known.iter();
-        known.find(|kind| kind.kind.eq_ignore_ascii_case(near))
-    });
-    let remedy = match near {
-        Some(near) => format!("did you mean {}?", near.kind),
+    let remedy = match nearest(name, known) {
+        Some(near) => format!("did you mean {near}?"),
         None => HOW_TO_ADD.to_owned(),
     };
     format!("{wanted} is not a policy kind that attache knows; {remedy}")
@@ -56,7 +49,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let mut answer = kinds(&rules, &crds, &used, args.all || args.kind.is_some());
     if let Some(wanted) = &args.kind {
         if !answer.kinds.iter().any(|kind| kind.is_called(wanted)) {
-            return Err(unknown(wanted, &answer.kinds).into());
+            let known: Vec<&str> = answer.kinds.iter().map(|kind| &*kind.kind).collect();
+            return Err(unknown(wanted, &known).into());
         }
         answer.kinds.retain(|kind| kind.is_called(wanted));
     }

@@ -294,7 +294,7 @@ fn add_known(kinds: &mut BTreeMap<GroupKind, Aliases>, rules: &ProfileRules) {
         if profile.policy == Some(false) {
             continue;
         }
-        let gk = profile.matches.gk();
+        let gk = profile.matches.clone();
         let calling = kinds.entry(gk).or_insert_with_key(|gk| Aliases {
             rank: Rank::Known,
             ..Aliases::new(gk, vec![plural(&gk.kind)], true)

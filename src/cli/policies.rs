@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap_complete::engine::ArgValueCompleter;
 use jiff::Timestamp;
 
-use super::kinds::HOW_TO_ADD;
+use super::kinds::unknown;
 use super::names::split;
 use super::output::{self, Output};
 use super::render::phrases::names_of;
@@ -22,7 +22,6 @@ use crate::answer::state::PolicyState;
 use crate::cache::lists::ReadScope;
 use crate::engine::admission::validate::is_target_kind;
 use crate::engine::admission::verdict::escape;
-use crate::engine::model::hint::nearest;
 use crate::engine::model::ids::{GroupKind, Place};
 use crate::engine::model::selector::Selector;
 use crate::engine::state::snapshot::Snapshot;
@@ -267,17 +266,9 @@ fn is_policy_kind(snapshot: &Snapshot, kind: &GroupKind) -> Result<(), String> {
             "{kind} is not a policy kind; attache policies --acting-on {word}/NAME lists the policies that apply to one"
         ));
     }
-    let kinds: BTreeSet<String> = snapshot
-        .policy_kinds()
-        .map(|gk| gk.kind.to_string())
-        .collect();
-    let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
-    Err(match nearest(&kind.kind, &kinds) {
-        Some(near) => {
-            format!("{kind} is not a policy kind that attache knows; did you mean {near}?")
-        }
-        None => format!("{kind} is not a policy kind that attache knows; {HOW_TO_ADD}"),
-    })
+    let known: BTreeSet<&str> = snapshot.policy_kinds().map(|gk| &*gk.kind).collect();
+    let known: Vec<&str> = known.into_iter().collect();
+    Err(unknown(&kind.to_string(), &known))
 }
 
 fn state(word: &str) -> PolicyState {

@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use crate::admission::finding::{Code, Finding, Settings};
 use crate::admission::verdict::Verdict;
-use crate::kinds::profile::file::Match;
 use crate::model::ids::{GroupKind, ObjectKey};
 
 /// The part of a policy that a user may learn about.
@@ -30,7 +29,7 @@ pub enum Disclosed {
 pub struct Disclosure {
     /// The policy kind.
     #[serde(rename = "match")]
-    pub matches: Match,
+    pub matches: GroupKind,
     /// The most that any user learns about these policies.
     pub level: Disclosed,
 }
@@ -69,7 +68,7 @@ impl Levels {
     /// The levels of a configuration; the first entry for a kind counts.
     pub fn new(disclosure: &[Disclosure]) -> Self {
         let levels = disclosure.iter().rev();
-        Self(levels.map(|d| (d.matches.gk(), d.level)).collect())
+        Self(levels.map(|d| (d.matches.clone(), d.level)).collect())
     }
 
     /// Whether there are no restrictions.

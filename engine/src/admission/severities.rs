@@ -8,7 +8,6 @@ use serde::Deserialize;
 use crate::admission::disclosure::Subject;
 use crate::admission::finding::{Code, Finding, Severity};
 use crate::admission::verdict::Verdict;
-use crate::kinds::profile::file::Match;
 use crate::kinds::schema::by_name;
 use crate::model::ids::GroupKind;
 use crate::model::selector::{Labels, Selector};
@@ -69,7 +68,7 @@ pub struct SubjectMatcher {
     /// Requests of one of these field managers.
     pub field_managers: Option<Vec<String>>,
     /// Objects of one of these kinds.
-    pub kinds: Option<Vec<Match>>,
+    pub kinds: Option<Vec<GroupKind>>,
 }
 
 /// The user of a request, and the circumstances that overrides match.
@@ -164,7 +163,7 @@ impl SubjectMatcher {
                 .flatten()
                 .any(|group| is_one_of(names, group))
         };
-        let is_kind = |kind: &Match| {
+        let is_kind = |kind: &GroupKind| {
             fits(&kind.group, &requester.gk.group) && fits(&kind.kind, &requester.gk.kind)
         };
         self.dry_run

@@ -75,7 +75,7 @@ fn by_routes(snapshot: &Snapshot, kind: &GroupKind, object: &Object) -> BTreeSet
     };
     let reads = |rejected: &RejectedIf| {
         let of_parents = rejected.of_parents.as_ref();
-        of_parents.is_some_and(|(kind, _)| *kind == object.key.gk)
+        of_parents.is_some_and(|fields| fields.kind == object.key.gk)
     };
     if rejected_if.iter().any(reads) {
         let routes = snapshot.below(&object.key);

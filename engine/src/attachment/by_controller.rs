@@ -66,7 +66,7 @@ pub(super) fn rejected_at<'p>(
     for rejected in policy.rejected_on(&target.gk) {
         let of_target = rejected.of_target.as_ref();
         let of_parents = rejected.of_parents.as_ref();
-        let holds = of_target.is_none_or(|(_, fields)| holds_for_target(snapshot, target, fields))
+        let holds = of_target.is_none_or(|fields| holds_for_target(snapshot, target, &fields.when))
             && of_parents.is_none_or(|parents| holds_for_parents(snapshot, target, parents))
             && (!rejected.shared_target || is_shared(snapshot, policy, target))
             && (!rejected.only_sections || names_only_sections(policy, target));

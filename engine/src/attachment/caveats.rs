@@ -121,12 +121,12 @@ impl Policy {
                 || self.shares_with_sections(&caveat.policies_on_sections, snapshot))
             && (!caveat.filters_of_backends || snapshot.has_filters_of_backends(&self.key().gk))
             && (caveat.controllers.is_empty() || caveat.controllers.iter().any(runs))
-            && caveat.condition.holds_for(Some(&self.object.meta))
-            && self.fulfils(&caveat.condition)
+            && caveat.condition().holds_for(Some(&self.object.meta))
+            && self.fulfils(caveat.condition())
     }
 
     /// Whether a condition holds for its settings, in the spec or in a stanza.
-    fn fulfils(&self, condition: &Condition) -> bool {
+    fn fulfils(&self, condition: Condition<'_>) -> bool {
         let holds = || {
             let spec = self.spec();
             let mut bodies = self.profile.bodies(&spec);

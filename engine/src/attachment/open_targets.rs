@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::kinds::profile::{Condition, Profile};
+use crate::kinds::profile::{Profile, TargetFields, Values};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::literal;
 use crate::model::object::ParentRef;
@@ -16,31 +16,27 @@ pub fn opened_by_target<'p>(
 ) -> Option<&'p Arc<str>> {
     let alternatives = profile.alternatives.as_ref()?;
     let mut open = alternatives.open_targets.iter();
-    let open = open.find(|open| open.gk == target.gk)?;
-    holds_for_target(snapshot, target, &open.condition).then_some(&open.text)
+    let open = open.find(|open| open.kind == target.gk)?;
+    holds_for_target(snapshot, target, &open.when).then_some(&open.text)
 }
 
 /// Whether a condition holds for the own fields of a target. `false` if its spec is not known.
-pub(super) fn holds_for_target(
-    snapshot: &Snapshot,
-    target: &ObjectKey,
-    condition: &Condition,
-) -> bool {
+pub(super) fn holds_for_target(snapshot: &Snapshot, target: &ObjectKey, fields: &Values) -> bool {
     let spec = snapshot.get(target).and_then(|object| object.spec.as_ref());
     let spec = spec.and_then(|spec| literal::from_str(spec).ok());
-    spec.is_some_and(|spec| condition.holds_in(&spec))
+    spec.is_some_and(|spec| fields.all_in(&spec))
 }
 
 /// Whether a route has parents of a kind, and a condition holds for the own fields of each.
 pub(super) fn holds_for_parents(
     snapshot: &Snapshot,
     route: &ObjectKey,
-    (kind, condition): &(GroupKind, Condition),
+    fields: &TargetFields,
 ) -> bool {
     let route = snapshot.get(route).into_iter();
     let parents = route.flat_map(|route| route.parents());
-    let parents = parents.filter(|parent| parent.object.gk == *kind);
-    let holds = |parent: &ParentRef| holds_for_target(snapshot, &parent.object, condition);
+    let parents = parents.filter(|parent| parent.object.gk == fields.kind);
+    let holds = |parent: &ParentRef| holds_for_target(snapshot, &parent.object, &fields.when);
     parents.clone().next().is_some() && parents.clone().all(holds)
 }
 
@@ -53,10 +49,10 @@ pub fn may_open(snapshot: &Snapshot, gk: &GroupKind) -> bool {
         let mut rejected = profile
             .iter()
             .flat_map(|profile| profile.rejected_if.iter());
-        alternatives.is_some_and(|which| which.open_targets.iter().any(|open| open.gk == *gk))
+        alternatives.is_some_and(|which| which.open_targets.iter().any(|open| open.kind == *gk))
             || rejected.any(|rejected| {
                 let mut read = rejected.of_target.iter().chain(&rejected.of_parents);
-                read.any(|(kind, _)| kind == gk)
+                read.any(|fields| fields.kind == *gk)
             })
     })
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::attachment::by_controller::rejected_at;
 use crate::attachment::rejection::is_reported_accepted;
-use crate::kinds::profile::{Reference, collect};
+use crate::kinds::profile::{Reference, SpecPath, collect};
 use crate::model::ids::ObjectKey;
 use crate::model::literal;
 use crate::model::object::Node;
@@ -118,8 +118,8 @@ impl Policy {
     }
 
     /// Whether one of these settings is `true`, with which it lets requests pass instead of an error.
-    pub(super) fn fails_open<'p>(&self, paths: impl IntoIterator<Item = &'p Vec<String>>) -> bool {
-        let paths: Vec<&Vec<String>> = paths.into_iter().collect();
+    pub(super) fn fails_open<'p>(&self, paths: impl IntoIterator<Item = &'p SpecPath>) -> bool {
+        let paths: Vec<&SpecPath> = paths.into_iter().collect();
         if paths.is_empty() {
             return false;
         }

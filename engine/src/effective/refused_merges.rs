@@ -78,7 +78,7 @@ pub(super) fn refuse_if_not_applied(
     let Some(settings) = in_force.next() else {
         return false;
     };
-    let why = not_applied.find(|values| values.condition.holds_in(&settings));
+    let why = not_applied.find(|values| values.is_about(&settings));
     if let Some(why) = why {
         for level in stack {
             level.refuse_merge(why.text.clone());

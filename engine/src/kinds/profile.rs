@@ -1,5 +1,6 @@
 //! Facts about a policy kind, each with its source: configuration, built-in profile, CRD, default.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -24,7 +25,6 @@ pub mod file;
 mod generated_policy;
 mod generated_rule;
 mod ineffective;
-mod kind_match;
 mod listeners;
 mod lists;
 mod narrow;
@@ -52,11 +52,11 @@ mod vocabulary;
 mod wanted;
 mod weakness;
 
-pub use acts_through::{ActsThrough, ActsThroughFile};
+pub use acts_through::ActsThrough;
 pub(crate) use at_path::{ANY_VALUE, collect};
 pub use builtin::{Builtin, BuiltinProfiles};
 pub use caveats::Caveat;
-pub use condition::Condition;
+pub use condition::{Condition, Values};
 
 pub use controller::{
     AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GrpcCallsAsPaths,
@@ -71,26 +71,27 @@ pub use file::{IdleCondition, PartitionBy};
 pub use generated_policy::GeneratedPolicyFile;
 pub use generated_rule::GeneratedRuleFile;
 pub use ineffective::{Ineffective, OnPath};
-pub use listeners::{OnListeners, OnListenersFile};
-pub use not_applied::{NotApplied, NotAppliedFile};
+pub use listeners::OnListeners;
+pub use not_applied::NotApplied;
 pub use out_of_place::{ActsOn, OutOfPlace};
 pub use parts::{
     Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Merging, Protection,
     RefField, StanzaNames, Strategies,
 };
-pub use ports::{PortSettings, PortSettingsFile};
+pub use paths::SpecPath;
+pub use ports::PortSettings;
 pub use profile_rules::{ProfileRules, is_policy_kind};
 pub use references::{Reference, WhenRejected};
-pub use refused::{Refused, RefusedFile};
-pub use rejected_if::RejectedIf;
+pub use refused::Refused;
+pub use rejected_if::{RejectedIf, TargetFields};
 pub use reported_invalid::ReportedInvalid;
-pub use requirements::{Requirement, RequirementFile};
+pub use requirements::Requirement;
 pub use routes::OnRoutes;
 pub use schema::{
     Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, Pattern, REQUIRED, Shape,
     SpecRule, Step, Unknown, VersionSchema, Violation,
 };
-pub use unread::{Unread, UnreadFile};
+pub use unread::Unread;
 pub use unsupported_filters::{UnsupportedFilterEffect, UnsupportedFiltersFile};
 pub use vocabulary::*;
 pub use weakness::{Alternatives, OpenTarget, Weakness, WeaknessResult};
@@ -141,9 +142,9 @@ pub struct Profile {
     /// Gateways on which a policy without a target does not act.
     pub on_missing_except: Fact<Classes>,
     /// Labels of Namespaces in which a policy without a target does not act on what clients call without a Gateway.
-    pub no_proxy_labels: Fact<Vec<(Arc<str>, Arc<str>)>>,
+    pub no_proxy_labels: Fact<BTreeMap<Arc<str>, Arc<str>>>,
     /// The policies without a target that no proxy reads there.
-    pub no_proxy_when: Fact<Condition>,
+    pub no_proxy_when: Fact<Values>,
     /// The labels by which a Service names the Gateway in front of it, for kinds whose policies on the Service act only there.
     pub gateway_by_label: Fact<Option<GatewayByLabel>>,
     /// The labels of the Pods of Gateways, for kinds whose selectors of Pods act on the Gateways.
@@ -245,9 +246,9 @@ pub struct Profile {
     /// Behaviour of controllers that is not modelled.
     pub caveats: Fact<Vec<Caveat>>,
     /// Settings that switch a protection off, as paths within the settings.
-    pub switched_off_by: Fact<Vec<Vec<String>>>,
+    pub switched_off_by: Fact<Vec<SpecPath>>,
     /// Lists that provide a protection even if they are empty, as paths within the settings.
-    pub protects_if_empty: Fact<Vec<Vec<String>>>,
+    pub protects_if_empty: Fact<Vec<SpecPath>>,
     /// Values with which settings protect only some requests, or none.
     pub weakened_by: Fact<Vec<Weakness>>,
     /// The policies of which any may let a request pass; none if there is no condition.
@@ -255,7 +256,7 @@ pub struct Profile {
     /// The policies of another kind through which it acts, if it does.
     pub acts_through: Fact<Option<ActsThrough>>,
     /// Maps whose entries are alternatives: any of them may let a request pass.
-    pub alternative_entries: Fact<Vec<Vec<String>>>,
+    pub alternative_entries: Fact<Vec<SpecPath>>,
     /// Whether the API server drops every `null` in its settings.
     pub drops_nulls: Fact<bool>,
     /// Facts that differ on routes of some kinds.

@@ -3,7 +3,7 @@
 use super::MergeLevel;
 use super::lasting::LastingSettings;
 use super::operand::{Layer, PartialResult, layers, upward};
-use crate::kinds::profile::{Inheritance, Profile};
+use crate::kinds::profile::{Inheritance, Profile, SpecPath};
 
 /// Folds levels upward, each policy by its strategy; those of a route with an annotation are merged first, and their
 /// result is merged by the annotation. `all_layers` are the layers of all levels.
@@ -38,12 +38,12 @@ fn by<T: PartialResult>(
     let Some(above) = upward(profile, layers, None) else {
         return below;
     };
-    let accumulated = inheritance.accumulated();
-    let is_below_one = |path: &&Vec<String>| accumulated.iter().any(|one| path.starts_with(one));
+    let accumulated = &inheritance.accumulate;
+    let is_below_one = |path: &&SpecPath| accumulated.iter().any(|one| path.starts_with(one));
     let kept_from_above = profile.merging.kept_from_above.iter();
-    let kept_from_above: Vec<&Vec<String>> = kept_from_above.filter(is_below_one).collect();
+    let kept_from_above: Vec<&SpecPath> = kept_from_above.filter(is_below_one).collect();
     let lasting = LastingSettings {
-        accumulated: &accumulated,
+        accumulated,
         kept_from_above: &kept_from_above,
     };
     T::merged_with_lasting(profile, inheritance.strategy(), above, below, lasting)

@@ -1,5 +1,6 @@
 //! Settings of the less specific result that the more specific one cannot replace.
 
+use crate::kinds::profile::SpecPath;
 use crate::policy::tree::Tree;
 
 /// The settings of the less specific result (`above`) that stay in force whatever the more specific
@@ -7,9 +8,9 @@ use crate::policy::tree::Tree;
 #[derive(Clone, Copy)]
 pub(super) struct LastingSettings<'a> {
     /// Those that accumulate if both set them.
-    pub(super) accumulated: &'a [Vec<String>],
+    pub(super) accumulated: &'a [SpecPath],
     /// Those that nothing below undoes.
-    pub(super) kept_from_above: &'a [&'a Vec<String>],
+    pub(super) kept_from_above: &'a [&'a SpecPath],
 }
 
 // === impl LastingSettings ===

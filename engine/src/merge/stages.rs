@@ -9,7 +9,7 @@
 use super::lasting::LastingSettings;
 use super::operand::{PartialResult, layers};
 use super::{MergeLevel, inherited};
-use crate::kinds::profile::{Direction, Profile, Strategy};
+use crate::kinds::profile::{Direction, Profile, SpecPath, Strategy};
 
 /// Implements [`super::fold::folded`] for levels that are merged in stages.
 pub(super) fn merged<T: PartialResult>(
@@ -37,8 +37,8 @@ pub(super) fn merged<T: PartialResult>(
         Some(own) => T::merged(profile, *profile.default_strategy, || last, || own),
         None => last,
     };
-    let kept_from_above: Vec<&Vec<String>> = merging.kept_from_above.iter().collect();
-    let accumulated: &[Vec<String>] = &merging.accumulate_per_stage;
+    let kept_from_above: Vec<&SpecPath> = merging.kept_from_above.iter().collect();
+    let accumulated: &[SpecPath] = &merging.accumulate_per_stage;
     let stages = stages.into_iter().rev();
     Some(stages.fold(last, |below, (by, above)| {
         // Overrides keep out the settings below them, so nothing accumulates.

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use arcstr::{ArcStr, literal};
 use foldhash::SharedSeed;
 use foldhash::quality::SeedableRandomState;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// The API group of Gateway API.
 pub const GATEWAY_API: &str = "gateway.networking.k8s.io";
@@ -22,11 +24,19 @@ pub const APIEXTENSIONS: &str = "apiextensions.k8s.io";
 /// A kind, regardless of version: versions of a kind are the same objects.
 ///
 /// Every key contains one, and there are few: names that are known in advance are constants, and others are shared.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename = "Match", deny_unknown_fields)]
+#[schemars(description = "A group and kind.")]
+#[expect(
+    clippy::unsafe_derive_deserialize,
+    reason = "the unsafe code is that of `literal!`, which the constants are made by"
+)]
 pub struct GroupKind {
     /// The API group; empty for core.
+    #[schemars(with = "String", description = "The API group.")]
     pub group: ArcStr,
     /// The kind, as written in manifests.
+    #[schemars(with = "String", description = "Kind.")]
     pub kind: ArcStr,
 }
 

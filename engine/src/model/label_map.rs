@@ -1,5 +1,6 @@
 //! Small maps of strings: labels and annotations.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -44,9 +45,12 @@ impl LabelMap {
     }
 
     /// The first of these labels that it has with the same value.
-    pub fn first_of<'a>(&self, labels: &'a [Pair]) -> Option<&'a Pair> {
+    pub fn first_of<'a>(
+        &self,
+        labels: &'a BTreeMap<Arc<str>, Arc<str>>,
+    ) -> Option<(&'a Arc<str>, &'a Arc<str>)> {
         let mut labels = labels.iter();
-        labels.find(|(key, value)| self.get(key) == Some(value))
+        labels.find(|(key, value)| self.get(key) == Some(*value))
     }
 
     /// Keys and values, sorted.

@@ -113,8 +113,8 @@ impl Policy {
 pub(super) fn not_applied<'a>(object: &Object, profile: &'a Profile) -> Option<&'a Arc<str>> {
     let mut weaknesses = profile.weakened_by.iter();
     let not_applied = weaknesses.find(|weakness| {
-        let is_whole = weakness.settings.iter().any(Vec::is_empty);
-        let condition = &weakness.condition;
+        let is_whole = weakness.settings.iter().any(|path| path.is_empty());
+        let condition = weakness.condition();
         let by_annotation = condition.reads_annotations() && !condition.reads_fields();
         is_whole
             && by_annotation

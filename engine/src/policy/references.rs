@@ -48,8 +48,8 @@ pub(super) fn read(spec: &Value, profile: &Profile, own: &Arc<str>) -> Box<[Name
 fn object(value: &Value, reference: &Reference, own: &Arc<str>) -> Option<ObjectKey> {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let name = text("name").filter(|name| !name.is_empty())?;
-    let group = text("group").unwrap_or(&reference.gk.group);
-    let kind = text("kind").unwrap_or(&reference.gk.kind);
+    let group = text("group").unwrap_or(&reference.group);
+    let kind = text("kind").unwrap_or(&reference.kind);
     let namespace = text("namespace").filter(|namespace| !namespace.is_empty());
     let namespace = namespace.map_or_else(|| own.clone(), Arc::from);
     Some(ObjectKey::new(GroupKind::new(group, kind), namespace, name))

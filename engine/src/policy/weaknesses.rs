@@ -1,7 +1,7 @@
 //! Settings of a policy that protect less than they seem to.
 
 use super::{Policy, StanzaRef};
-use crate::kinds::profile::Weakness;
+use crate::kinds::profile::{SpecPath, Weakness};
 use crate::model::setting_path::is_under;
 
 // === impl Policy ===
@@ -15,7 +15,7 @@ impl Policy {
 
     /// Whether its own settings protect less than they seem to.
     pub(crate) fn has_weakness(&self, weakness: &Weakness) -> bool {
-        let condition = &weakness.condition;
+        let condition = weakness.condition();
         condition.holds_for(Some(&self.object.meta))
             && self.sets_one(&weakness.settings)
             && self
@@ -24,7 +24,7 @@ impl Policy {
     }
 
     /// Whether it has a setting at or below one of these paths.
-    pub(crate) fn sets_one(&self, settings: &[Vec<String>]) -> bool {
+    pub(crate) fn sets_one(&self, settings: &[SpecPath]) -> bool {
         let mut paths = self.parts().flat_map(StanzaRef::paths);
         paths.any(|path| settings.iter().any(|setting| is_under(&path, setting)))
     }

@@ -8,7 +8,7 @@ impl Policy {
     /// Whether only proxies read it where it has no target, and Services of some Namespaces have none in front of them.
     pub(crate) fn needs_proxy(&self) -> bool {
         let when = &self.profile.no_proxy_when;
-        !self.profile.no_proxy_labels.is_empty() && when.holds_in_lazy(|| self.spec())
+        !self.profile.no_proxy_labels.is_empty() && when.all_in_lazy(|| self.spec())
     }
 
     /// Whether it is attached to every Namespace.

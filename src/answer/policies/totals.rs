@@ -63,23 +63,17 @@ pub struct Summary {
 
 impl Count {
     /// The number of policies in a state.
-    pub fn count_of(&self, state: PolicyState) -> usize {
-        match state {
-            PolicyState::Enforced => self.enforced,
-            PolicyState::PartiallyEnforced => self.partially_enforced,
-            PolicyState::Overridden => self.overridden,
-            PolicyState::Conflicted => self.conflicted,
-            PolicyState::Rejected => self.rejected,
-            PolicyState::Invalid => self.invalid,
-            PolicyState::TargetNotFound => self.target_not_found,
-            PolicyState::NoEffect => self.no_effect,
-            PolicyState::Unknown => self.unknown,
-        }
+    pub fn count_of(mut self, state: PolicyState) -> usize {
+        *self.of(state)
     }
 
     fn add(&mut self, state: PolicyState) {
         self.total += 1;
-        let count = match state {
+        *self.of(state) += 1;
+    }
+
+    fn of(&mut self, state: PolicyState) -> &mut usize {
+        match state {
             PolicyState::Enforced => &mut self.enforced,
             PolicyState::PartiallyEnforced => &mut self.partially_enforced,
             PolicyState::Overridden => &mut self.overridden,
@@ -89,8 +83,7 @@ impl Count {
             PolicyState::TargetNotFound => &mut self.target_not_found,
             PolicyState::NoEffect => &mut self.no_effect,
             PolicyState::Unknown => &mut self.unknown,
-        };
-        *count += 1;
+        }
     }
 }
 

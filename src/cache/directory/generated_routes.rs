@@ -48,7 +48,7 @@ pub(super) fn add(
 ) -> BTreeSet<ObjectKey> {
     let generated: Vec<(&GeneratedRouteFile, GroupKind)> = rules
         .generated_routes()
-        .map(|generated| (generated, generated.from.gk()))
+        .map(|generated| (generated, generated.from.clone()))
         .collect();
     let all = manifests.objects.iter();
     let sources = all.flat_map(|manifest| {
@@ -215,7 +215,7 @@ fn policy(
     let route = format!("{}{}", generated.prefix, metadata.name);
     let target = json!([{"group": GATEWAY_API, "kind": generated.kind, "name": route}]);
     settings.insert("targetRefs".to_owned(), target);
-    let (gk, version) = (policy.kind.gk(), &policy.version);
+    let (gk, version) = (policy.kind.clone(), &policy.version);
     let name = format!("{}{}{}", policy.prefix, metadata.name, policy.suffix);
     let json = json!({
         "apiVersion": format!("{}/{version}", gk.group),

@@ -20,7 +20,7 @@ impl Misspelt {
         served: impl IntoIterator<Item = &'a GroupKind>,
         rules: &ProfileRules,
     ) -> Self {
-        let known = rules.builtin().map(|profile| profile.matches.gk());
+        let known = rules.builtin().map(|profile| profile.matches.clone());
         let known = known.chain(watched_gateway_kinds());
         let mut existing: BTreeMap<String, BTreeSet<GroupKind>> = BTreeMap::new();
         for gk in served.into_iter().cloned().chain(known) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Extent, Lost};
-use crate::kinds::profile::{Profile, Protection};
+use crate::kinds::profile::{Profile, Protection, SpecPath};
 use crate::merge::Effective;
 use crate::model::ids::ObjectKey;
 use crate::model::setting_path::{SettingPath, is_under};
@@ -24,7 +24,7 @@ impl Lost {
         before: &[Shared<Effective>],
         after: &[Shared<Effective>],
     ) -> Option<Self> {
-        let is_concerned = |map: &&Vec<String>| {
+        let is_concerned = |map: &&SpecPath| {
             let mut settings = protection.settings.iter();
             settings.any(|setting| setting.starts_with(map) || map.starts_with(setting))
         };

@@ -85,5 +85,5 @@ pub(super) fn is_closed_without_policy(
 fn open_target<'p>(profile: &'p Profile, target: &ObjectKey) -> Option<&'p OpenTarget> {
     let alternatives = profile.alternatives.as_ref()?;
     let mut targets = alternatives.open_targets.iter();
-    targets.find(|open| open.gk == target.gk)
+    targets.find(|open| open.kind == target.gk)
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Source;
 use super::contributions::Contributions;
-use crate::kinds::profile::{Profile, Protection, Weakness, WeaknessResult};
+use crate::kinds::profile::{Profile, Protection, SpecPath, Weakness, WeaknessResult};
 use crate::merge::Effective;
 use crate::model::json_text::JsonText;
 use crate::model::setting_path::{SettingPath, is_under};
@@ -195,7 +195,7 @@ impl<'a> ProtectionReader<'a> {
         }
         let has = |result| weaknesses.iter().any(|weakness| weakness.result == result);
         let is_alternative = self.profile.alternatives.as_ref().is_some_and(|which| {
-            !has(WeaknessResult::NotApplied) && which.condition.holds_in_lazy(|| part.json())
+            !has(WeaknessResult::NotApplied) && which.when.all_in_lazy(|| part.json())
         });
         let texts = weaknesses.iter().filter_map(|weak| weak.text.clone());
         provided.weaknesses = texts.collect();
@@ -216,7 +216,7 @@ impl<'a> ProtectionReader<'a> {
         let all = self.profile.weakened_by.iter();
         let apply = all.filter(|weakness| {
             let mut leaves = leaves.iter();
-            let meets = |setting: &Vec<String>| {
+            let meets = |setting: &SpecPath| {
                 let mut fields = self.protection.settings.iter();
                 fields.any(|path| path.starts_with(setting) || setting.starts_with(path))
             };
@@ -225,13 +225,13 @@ impl<'a> ProtectionReader<'a> {
                 let object = self.snapshot.get(&setting.policy);
                 settings.any(|field| is_under(path, field))
                     && weakness
-                        .condition
+                        .condition()
                         .holds_for(object.map(|object| &object.meta))
             };
             weakness.settings.iter().any(meets)
                 && leaves.any(concerned)
                 && weakness
-                    .condition
+                    .condition()
                     .holds_in_lazy(|| &*json.get_or_insert_with(|| part.json()))
         });
         apply.collect()
@@ -239,8 +239,8 @@ impl<'a> ProtectionReader<'a> {
 
     /// For which requests a setting provides the protection.
     fn extent_of(self, path: &SettingPath, value: &JsonText, weak: &[&Weakness]) -> Extent {
-        let under = |setting: &Vec<String>| is_under(path, setting);
-        let is = |setting: &Vec<String>| is_under(path, setting) && path.len() == setting.len();
+        let under = |setting: &SpecPath| is_under(path, setting);
+        let is = |setting: &SpecPath| is_under(path, setting) && path.len() == setting.len();
         let counts_if_empty = || self.profile.protects_if_empty.iter().any(is);
         let sets_nothing = value.is_null() || (value.is_empty_list() && !counts_if_empty());
         let provides = self.protection.settings.iter().any(under);

@@ -6,50 +6,27 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::kind_match::Match;
-use super::paths::setting_path;
+use super::paths::SpecPath;
 use crate::model::ids::GroupKind;
 
 /// The policies of another kind by which a controller carries out policies of the kind: where other policies replace these, the
 /// policies of the kind do nothing.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ActsThroughFile {
-    /// The kind of these policies.
-    pub kind: Match,
-    /// The beginning of their names: `kuadrant-`.
-    pub prefix: String,
-    /// The setting that must be theirs: `spec.wasm`.
-    pub setting: String,
-    /// Why policies of the kind do nothing then: one sentence for users.
-    pub text: String,
-}
-
-/// The policies through which policies of a kind act.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "ActsThroughFile", deny_unknown_fields)]
 pub struct ActsThrough {
     /// The kind of these policies.
     pub kind: GroupKind,
-    /// The beginning of their names.
+    /// The beginning of their names: `kuadrant-`.
     pub prefix: Arc<str>,
-    /// The setting that must be theirs, as a path within the settings.
-    pub setting: Vec<String>,
-    /// Why policies of the kind do nothing if it is not.
+    /// The setting that must be theirs: `spec.wasm`.
+    pub setting: SpecPath,
+    /// Why policies of the kind do nothing then: one sentence for users.
     pub text: Arc<str>,
 }
 
 // === impl ActsThrough ===
 
 impl ActsThrough {
-    pub(super) fn read(file: &ActsThroughFile) -> Self {
-        Self {
-            kind: file.kind.gk(),
-            prefix: file.prefix.as_str().into(),
-            setting: setting_path(&file.setting),
-            text: file.text.as_str().into(),
-        }
-    }
-
     pub(super) fn json(&self) -> Value {
         json!(format!("{} {}*", self.kind, self.prefix))
     }

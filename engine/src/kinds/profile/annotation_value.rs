@@ -15,7 +15,7 @@ const NOT_AN_INTEGER: &str = "<not an integer>";
 /// A value of an annotation that a profile asks for, read from what people write there.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub enum AnnotationValue {
+pub(super) enum AnnotationValue {
     /// `<not an integer>`: anything but a whole number of 32 bits.
     NotAnInteger,
     /// This text.

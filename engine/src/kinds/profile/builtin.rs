@@ -99,7 +99,7 @@ impl BuiltinProfiles {
 
 /// Profiles by kind; the last one of a kind counts.
 pub(super) fn by_kind(files: Vec<ProfileFile>) -> BTreeMap<GroupKind, ProfileFile> {
-    let keyed = files.into_iter().map(|file| (file.matches.gk(), file));
+    let keyed = files.into_iter().map(|file| (file.matches.clone(), file));
     keyed.collect()
 }
 
@@ -152,9 +152,7 @@ mod tests {
         let versions: super::VersionsFile = serde_saphyr::from_str(super::VERSIONS).unwrap();
         for of_kind in &versions.versions {
             for kind in of_kind.kind.iter() {
-                let is_known = kinds
-                    .iter()
-                    .any(|(g, k)| (g, k.as_str()) == (&of_kind.group, kind));
+                let is_known = kinds.iter().any(|(g, k)| *g == of_kind.group && k == kind);
                 assert!(is_known, "{} {kind}", of_kind.group);
             }
         }
@@ -165,9 +163,9 @@ mod tests {
         let profiles = super::Builtin::read().unwrap().profiles;
         let names: super::NamesFile = serde_saphyr::from_str(super::NAMES).unwrap();
         for named in &names.names {
-            let mut kinds = profiles.iter().map(|p| (&p.matches.group, &p.matches.kind));
+            let mut kinds = profiles.iter().map(|p| &p.matches);
             assert!(
-                kinds.any(|kind| kind == (&named.group, &named.kind)),
+                kinds.any(|kind| kind.group == named.group && kind.kind == named.kind),
                 "{named:?}"
             );
             assert!(!named.short.is_empty(), "{named:?}");

@@ -2,120 +2,74 @@
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::annotation_value::{AnnotationValue, AnnotationsFile};
+use super::annotation_value::AnnotationsFile;
 use super::at_path::collect;
 use super::open_rules::{OpenRules, Passing};
-use super::paths::{setting_path, setting_paths, spec_path};
+use super::paths::SpecPath;
 use super::wanted::Wanted;
 use crate::model::object::Meta;
 
-/// Values by field, as people write them: a field is a path from the root of the object.
+/// Values by field: a field is a path from the root of the object.
 ///
 /// `*` in a path stands for any item of a list, or for any field of a map, and a number for one item of a list: 0 for
 /// the first. Among the values, `null` means that the field is absent, `<any>` that it is not, `<matches ^https://>` and
 /// `<does not match ^https://>` that it is a text which the regular expression matches or does not match. `{}` and `[]`
 /// are the empty ones; any other object stands for all objects with such fields. Other texts in angle brackets are errors.
-pub(super) type ValuesFile = BTreeMap<String, Vec<Wanted>>;
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline, description = "")]
+pub struct Values(BTreeMap<SpecPath, Vec<Wanted>>);
 
 /// Conditions on a policy: all of them must hold. Without any it always holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Condition {
-    when: Vec<FieldValues>,
-    unless: Vec<FieldValues>,
-    annotated: Vec<(Arc<str>, Vec<AnnotationValue>)>,
+#[derive(Clone, Copy, Debug)]
+pub struct Condition<'a> {
+    pub(super) when: &'a Values,
+    pub(super) unless: &'a Values,
+    pub(super) annotated: &'a AnnotationsFile,
     /// Rules, and which requests they must let pass.
-    open: Option<(OpenRules, Passing)>,
+    pub(super) open: Option<(&'a OpenRules, Passing)>,
     /// Rules that must not let every request pass.
-    not_open: Option<OpenRules>,
+    pub(super) not_open: Option<&'a OpenRules>,
     /// Pairs of fields that must have a text in common, whatever its case.
-    alike: Vec<[Vec<String>; 2]>,
+    pub(super) alike: Option<&'a BTreeMap<SpecPath, SpecPath>>,
     /// Fields of which one must have the same text twice.
-    repeated: Vec<Vec<String>>,
-}
-
-/// A field and some values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct FieldValues {
-    /// Keys within the settings; `*` is any of them.
-    path: Vec<String>,
-    values: Vec<Wanted>,
+    pub(super) repeated: &'a [SpecPath],
 }
 
 // === impl Condition ===
 
-impl Condition {
-    pub(super) fn read(when: &ValuesFile, unless: &ValuesFile) -> Self {
-        let fields = |file: &ValuesFile| {
-            let fields = file.iter();
-            let fields = fields.map(|(path, values)| FieldValues {
-                path: setting_path(path),
-                values: values.clone(),
-            });
-            fields.collect()
-        };
+impl<'a> Condition<'a> {
+    pub(super) fn new(
+        when: &'a Values,
+        unless: &'a Values,
+        annotated: &'a AnnotationsFile,
+    ) -> Self {
         Self {
-            when: fields(when),
-            unless: fields(unless),
-            annotated: Vec::new(),
+            when,
+            unless,
+            annotated,
             open: None,
             not_open: None,
-            alike: Vec::new(),
-            repeated: Vec::new(),
+            alike: None,
+            repeated: &[],
         }
-    }
-
-    #[must_use]
-    pub(super) fn with_alike(mut self, alike: &BTreeMap<String, String>) -> Self {
-        let alike = alike.iter();
-        let alike = alike.map(|(one, other)| [setting_path(one), setting_path(other)]);
-        self.alike = alike.collect();
-        self
-    }
-
-    #[must_use]
-    pub(super) fn with_repeated(mut self, fields: &[String]) -> Self {
-        self.repeated = setting_paths(fields);
-        self
-    }
-
-    #[must_use]
-    pub(super) fn with_rules(
-        mut self,
-        open: Option<(OpenRules, Passing)>,
-        not_open: Option<OpenRules>,
-    ) -> Self {
-        self.open = open;
-        self.not_open = not_open;
-        self
-    }
-
-    #[must_use]
-    pub(super) fn with_annotations(mut self, annotated: &AnnotationsFile) -> Self {
-        let annotated = annotated.iter();
-        let annotated = annotated.map(|(key, values)| (key.as_str().into(), values.clone()));
-        self.annotated = annotated.collect();
-        self
-    }
-
-    /// The values that fields must have, in the form in which people write them.
-    pub(super) fn json(&self) -> Value {
-        let when = self.when.iter().map(|field| {
-            let values: Vec<Value> = field.values.iter().map(Wanted::json).collect();
-            (spec_path(&field.path), Value::Array(values))
-        });
-        Value::Object(when.collect())
     }
 
     /// Whether it depends on the values of fields.
     pub fn reads_fields(&self) -> bool {
         let reads_values = !(self.when.is_empty() && self.unless.is_empty());
         let reads_rules = self.open.is_some() || self.not_open.is_some();
-        let compares = !(self.alike.is_empty() && self.repeated.is_empty());
+        let compares = self.pairs().next().is_some() || !self.repeated.is_empty();
         reads_values || reads_rules || compares
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (&SpecPath, &SpecPath)> {
+        self.alike.into_iter().flatten()
     }
 
     /// Whether it depends on annotations.
@@ -138,24 +92,22 @@ impl Condition {
 
     /// Whether the part about fields holds for these settings.
     pub fn holds_in(&self, settings: &Value) -> bool {
-        let holds = |field: &FieldValues| field.holds_in(settings);
-        let is_open = |(rules, passing): &(OpenRules, Passing)| {
-            rules.passing(settings).as_ref() == Some(passing)
-        };
+        let is_open =
+            |(rules, passing): (&OpenRules, Passing)| rules.passing(settings) == Some(passing);
         let lets_all_pass = |rules: &OpenRules| rules.passing(settings) == Some(Passing::All);
-        self.when.iter().all(holds)
-            && !self.unless.iter().any(holds)
-            && self.open.as_ref().is_none_or(is_open)
-            && !self.not_open.as_ref().is_some_and(lets_all_pass)
-            && self.alike.iter().all(|pair| are_alike(settings, pair))
+        self.when.all_in(settings)
+            && !self.unless.any_in(settings)
+            && self.open.is_none_or(is_open)
+            && !self.not_open.is_some_and(lets_all_pass)
+            && self.pairs().all(|pair| are_alike(settings, pair))
             && (self.repeated.is_empty()
                 || self.repeated.iter().any(|path| is_repeated(settings, path)))
     }
 }
 
 /// Whether two fields have a text in common, whatever its case.
-fn are_alike(settings: &Value, fields: &[Vec<String>; 2]) -> bool {
-    let [ones, others] = fields.each_ref().map(|path| texts_at(settings, path));
+fn are_alike(settings: &Value, (one, other): (&SpecPath, &SpecPath)) -> bool {
+    let (ones, others) = (texts_at(settings, one), texts_at(settings, other));
     let is_among_others = |one: &&str| others.iter().any(|other| one.eq_ignore_ascii_case(other));
     ones.iter().any(is_among_others)
 }
@@ -173,32 +125,56 @@ fn texts_at<'a>(settings: &'a Value, path: &[String]) -> Vec<&'a str> {
     values.into_iter().filter_map(Value::as_str).collect()
 }
 
-// === impl FieldValues ===
+// === impl Values ===
 
-impl FieldValues {
-    fn holds_in(&self, settings: &Value) -> bool {
-        let mut values = Vec::new();
-        collect(settings, &self.path, &mut values);
-        let is_one = |value: &Value| self.values.iter().any(|wanted| wanted.fits(value));
-        if values.is_empty() {
-            return is_one(&Value::Null);
-        }
-        values.into_iter().any(is_one)
+impl Values {
+    /// Whether there is no field among them.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
+
+    /// Whether each field has one of its values in these settings.
+    pub fn all_in(&self, settings: &Value) -> bool {
+        self.0.iter().all(|field| has_one(settings, field))
+    }
+
+    /// Whether each field has one of its values in these settings; computes the settings only if there are fields.
+    pub fn all_in_lazy<V: Borrow<Value>>(&self, settings: impl FnOnce() -> V) -> bool {
+        self.is_empty() || self.all_in(settings().borrow())
+    }
+
+    /// Whether one of the fields has one of its values in these settings.
+    pub fn any_in(&self, settings: &Value) -> bool {
+        self.0.iter().any(|field| has_one(settings, field))
+    }
+}
+
+/// Whether a field has one of these values in these settings.
+fn has_one(settings: &Value, (path, wanted): (&SpecPath, &Vec<Wanted>)) -> bool {
+    let mut values = Vec::new();
+    collect(settings, path, &mut values);
+    let is_one = |value: &Value| wanted.iter().any(|wanted| wanted.fits(value));
+    if values.is_empty() {
+        return is_one(&Value::Null);
+    }
+    values.into_iter().any(is_one)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::{Value, json};
 
-    use super::{Condition, ValuesFile};
+    use super::{Condition, Values};
 
     fn holds(condition: &Value, settings: &Value) -> bool {
-        let values = |name: &str| -> ValuesFile {
+        let values = |name: &str| -> Values {
             let values = condition.get(name).cloned().unwrap_or(json!({}));
             serde_json::from_value(values).unwrap()
         };
-        Condition::read(&values("when"), &values("unless")).holds_in(settings)
+        let (when, unless) = (values("when"), values("unless"));
+        Condition::new(&when, &unless, &BTreeMap::new()).holds_in(settings)
     }
 
     #[test]
@@ -275,9 +251,13 @@ mod tests {
 
     #[test]
     fn fields_may_have_a_text_in_common() {
-        let alike = [("spec.to".to_owned(), "spec.from.*.header".to_owned())];
-        let none = ValuesFile::new();
-        let condition = Condition::read(&none, &none).with_alike(&alike.into());
+        let alike = json!({"spec.to": "spec.from.*.header"});
+        let alike = serde_json::from_value(alike).unwrap();
+        let (none, unannotated) = (Values::default(), BTreeMap::new());
+        let condition = Condition {
+            alike: Some(&alike),
+            ..Condition::new(&none, &none, &unannotated)
+        };
         let from = json!([{"header": "X-One"}, {"header": "Authorization"}, {"cookie": "c"}]);
         assert!(condition.holds_in(&json!({"to": "authorization", "from": from})));
         assert!(!condition.holds_in(&json!({"to": "c", "from": from})));
@@ -286,9 +266,12 @@ mod tests {
 
     #[test]
     fn a_field_may_have_one_text_twice() {
-        let none = ValuesFile::new();
-        let fields = ["spec.providers.*.name".to_owned()];
-        let condition = Condition::read(&none, &none).with_repeated(&fields);
+        let fields = ["spec.providers.*.name".to_owned().into()];
+        let (none, unannotated) = (Values::default(), BTreeMap::new());
+        let condition = Condition {
+            repeated: &fields,
+            ..Condition::new(&none, &none, &unannotated)
+        };
         let named =
             |names: [&str; 2]| json!({"providers": names.map(|name| json!({"name": name}))});
         assert!(condition.holds_in(&named(["one", "one"])));

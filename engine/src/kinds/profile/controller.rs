@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::DelegationFile;
 use super::generated_policy::GeneratedPolicyFile;
 use super::generated_rule::GeneratedRuleFile;
-use super::kind_match::Match;
 use super::paths::setting_path;
 use super::unsupported_filters::UnsupportedFiltersFile;
 use super::vocabulary::EqualAge;
@@ -159,14 +158,14 @@ impl OneRouteListenersFile {
 #[serde(deny_unknown_fields)]
 pub struct GeneratedRouteFile {
     /// The kind.
-    pub from: Match,
+    pub from: GroupKind,
     /// The kind of the routes, of the group `gateway.networking.k8s.io`.
     pub kind: String,
     /// The prefix of the name of the route; the name of the object follows.
     #[serde(default)]
     pub prefix: String,
     /// The kind of the backends that its rules name without a kind, if they name backends.
-    pub backends: Option<Match>,
+    pub backends: Option<GroupKind>,
     /// Rules after those of the object.
     #[serde(default)]
     pub rules: Vec<GeneratedRuleFile>,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::paths::setting_paths;
+use super::paths::SpecPath;
 use super::{Direction, Op, Strategy};
 use crate::model::ids::GroupKind;
 use crate::model::object::Object;
@@ -68,7 +68,7 @@ pub struct Inheritance {
     pub direction: Direction,
     /// Settings that are in force for both: `spec.extAuth`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub accumulate: Vec<String>,
+    pub accumulate: Vec<SpecPath>,
 }
 
 // === impl DelegationFile ===
@@ -106,10 +106,5 @@ impl Inheritance {
     /// The strategy by which the policies of the route merge as one.
     pub fn strategy(&self) -> Strategy {
         Strategy::Merge(self.direction, Op::ByKey)
-    }
-
-    /// The settings that are in force for both, as paths within the settings.
-    pub fn accumulated(&self) -> Vec<Vec<String>> {
-        setting_paths(&self.accumulate)
     }
 }

@@ -1,16 +1,12 @@
 //! The facts of a profile, each under the name that it has in the configuration file.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::paths::spec_path;
 use super::{
     ActsThrough, Allowed, Alternatives, Classes, Fact, GatewayByLabel, Ineffective, OnListeners,
-    OnRoutes, PortSettings, Profile, Protection, RefField, ReportedInvalid, Source, Strategies,
-    Strategy, Weakness,
+    OnRoutes, Profile, RefField, ReportedInvalid, Source, Strategies, Strategy, Weakness,
 };
 use crate::model::ids::GroupKind;
 
@@ -42,79 +38,63 @@ impl Profile {
     fn facts_of_targets(&self) -> Vec<Named> {
         let allow = self.allow.as_ref();
         vec![
-            fact("versions", &self.versions, |v| json!(v)),
-            fact("class", &self.class, |v| json!(v)),
-            fact("targets.refs", &self.refs, |v| list(v, reference)),
-            fact("targets.byFilterOf", &self.by_filter_of, |v| {
+            fact("versions", &self.versions),
+            fact("class", &self.class),
+            shown("targets.refs", &self.refs, |v| list(v, reference)),
+            shown("targets.byFilterOf", &self.by_filter_of, |v| {
                 list(v, |gk| json!(gk.to_string()))
             }),
-            fact("targets.annotation", &self.annotation, |v| {
+            shown("targets.annotation", &self.annotation, |v| {
                 json!(
                     v.as_ref()
                         .map(|a| json!({"target": kind(&a.target), "key": a.key}))
                 )
             }),
-            fact("targets.required", &self.required, |v| json!(v)),
-            fact("targets.oneForm", &self.one_form, |v| json!(v)),
-            fact("targets.onMissing", &self.on_missing, |v| json!(v)),
-            fact("targets.onMissingExcept", &self.on_missing_except, classes),
-            fact("targets.noProxyLabels", &self.no_proxy_labels, |v| {
-                let labels: BTreeMap<&Arc<str>, &Arc<str>> =
-                    v.iter().map(|(label, value)| (label, value)).collect();
-                json!((!labels.is_empty()).then_some(labels))
+            fact("targets.required", &self.required),
+            fact("targets.oneForm", &self.one_form),
+            fact("targets.onMissing", &self.on_missing),
+            shown("targets.onMissingExcept", &self.on_missing_except, classes),
+            shown("targets.noProxyLabels", &self.no_proxy_labels, |v| {
+                json!((!v.is_empty()).then_some(v))
             }),
-            fact("targets.noProxyWhen", &self.no_proxy_when, |v| {
-                json!(v.reads_fields().then(|| v.json()))
+            shown("targets.noProxyWhen", &self.no_proxy_when, |v| {
+                json!((!v.is_empty()).then_some(v))
             }),
-            fact("targets.gatewayByLabel", &self.gateway_by_label, |v| {
+            shown("targets.gatewayByLabel", &self.gateway_by_label, |v| {
                 by_label(v.as_ref())
             }),
-            fact("targets.gatewayPods", &self.gateway_pods, |v| {
+            shown("targets.gatewayPods", &self.gateway_pods, |v| {
                 json!(v.as_ref().map(|pods| &pods.name_label))
             }),
-            fact("targets.rootNamespace", &self.root_namespace, |v| json!(v)),
+            fact("targets.rootNamespace", &self.root_namespace),
             Named {
                 name: "targets.allow",
                 value: allow.map_or(Value::Null, |allow| list(allow, allowed)),
                 from: allow.map(|allow| allow.from).unwrap_or_default(),
             },
-            fact("targets.refused", &self.refused, |v| {
+            shown("targets.refused", &self.refused, |v| {
                 json!((!v.kinds.is_empty()).then(|| v.kinds.iter().map(kind).collect::<Vec<_>>()))
             }),
-            fact("targets.nameComparison", &self.name_comparison, |v| {
-                json!(v)
-            }),
-            fact("targets.sectionNaming", &self.section_naming, |v| json!(v)),
-            fact("targets.portsBy", &self.ports_by, |v| json!(v)),
-            fact("targets.portNumbersWith", &self.port_numbers_with, |v| {
-                json!(v)
-            }),
-            fact("targets.coreGroupWith", &self.core_group_with, |v| json!(v)),
-            fact("targets.noCoreGroupWith", &self.no_core_group_with, |v| {
-                json!(v)
-            }),
-            fact("targets.crossNamespace", &self.cross_namespace, |v| {
-                json!(v)
-            }),
-            fact("targets.serviceAs", &self.service_as, |v| json!(v)),
-            fact("effective", &self.effective, |v| list(v, kind)),
-            fact("needsRoute", &self.needs_route, |v| json!(v)),
-            fact(
-                "hostnamesWithinListeners",
-                &self.hostnames_within_listeners,
-                |v| json!(v),
-            ),
-            fact("parents", &self.parents, |v| json!(v)),
-            fact("hierarchy", &self.hierarchy, |v| json!(v)),
-            fact("conflict.sameTarget", &self.same_target, |v| json!(v)),
-            fact("conflict.scope", &self.conflict_scope, |v| json!(v)),
-            fact("conflict.oneWithNoTarget", &self.one_with_no_target, |v| {
-                json!(v)
-            }),
-            fact("conflict.clashes", &self.clashes, |v| json!(v)),
-            fact("conflict.weight", &self.weight, |v| json!(v)),
-            fact("conflict.equalAge", &self.equal_age, |v| json!(v)),
-            fact("conflict.fields", &self.conflict_fields, |v| {
+            fact("targets.nameComparison", &self.name_comparison),
+            fact("targets.sectionNaming", &self.section_naming),
+            fact("targets.portsBy", &self.ports_by),
+            fact("targets.portNumbersWith", &self.port_numbers_with),
+            fact("targets.coreGroupWith", &self.core_group_with),
+            fact("targets.noCoreGroupWith", &self.no_core_group_with),
+            fact("targets.crossNamespace", &self.cross_namespace),
+            fact("targets.serviceAs", &self.service_as),
+            shown("effective", &self.effective, |v| list(v, kind)),
+            fact("needsRoute", &self.needs_route),
+            fact("hostnamesWithinListeners", &self.hostnames_within_listeners),
+            fact("parents", &self.parents),
+            fact("hierarchy", &self.hierarchy),
+            fact("conflict.sameTarget", &self.same_target),
+            fact("conflict.scope", &self.conflict_scope),
+            fact("conflict.oneWithNoTarget", &self.one_with_no_target),
+            fact("conflict.clashes", &self.clashes),
+            fact("conflict.weight", &self.weight),
+            fact("conflict.equalAge", &self.equal_age),
+            shown("conflict.fields", &self.conflict_fields, |v| {
                 list(v, |p| json!(p.join(".")))
             }),
         ]
@@ -133,124 +113,100 @@ impl Profile {
             part("merge.dialect", &self.strategies, |v| {
                 json!(v.legacy.then_some("legacy"))
             }),
-            fact("merge.default", &self.default_strategy, |v| strategy(*v)),
-            fact("merge.dictatedBy", &merging.dictated_by, |v| json!(v)),
-            fact("merge.mergeWith", &merging.merge_with, |v| json!(v)),
-            fact("merge.atomicFields", &merging.atomic_fields, |v| {
+            shown("merge.default", &self.default_strategy, |v| strategy(*v)),
+            fact("merge.dictatedBy", &merging.dictated_by),
+            fact("merge.mergeWith", &merging.merge_with),
+            shown("merge.atomicFields", &merging.atomic_fields, |v| {
                 list(v, |p| json!(p.join(".")))
             }),
-            fact("merge.listKeys", &merging.list_keys, |v| json!(v)),
-            fact("merge.combinedLists", &merging.combined_lists, |v| json!(v)),
-            fact("merge.listsByPolicy", &merging.lists_by_policy, |v| {
+            fact("merge.listKeys", &merging.list_keys),
+            fact("merge.combinedLists", &merging.combined_lists),
+            shown("merge.listsByPolicy", &merging.lists_by_policy, |v| {
                 list(v, |list| json!(list.join(".")))
             }),
-            fact("merge.dropsEmptyLists", &merging.drops_empty_lists, |v| {
-                json!(v)
+            fact("merge.dropsEmptyLists", &merging.drops_empty_lists),
+            shown("merge.unsetIs", &merging.unset_is, |v| {
+                v.iter()
+                    .map(|(path, text)| format!("{}: {text}", spec_path(path)))
+                    .collect()
             }),
-            fact("merge.unsetIs", &merging.unset_is, |v| {
-                list(v, |(path, text)| {
-                    json!(format!("{}: {text}", spec_path(path)))
-                })
-            }),
-            fact("merge.appendLists", &merging.append_lists, |v| json!(v)),
-            fact("merge.emptySpec", &merging.empty_spec, |v| json!(v)),
-            fact("merge.nonEmptyIf", &merging.non_empty_if, |v| {
+            fact("merge.appendLists", &merging.append_lists),
+            fact("merge.emptySpec", &merging.empty_spec),
+            shown("merge.nonEmptyIf", &merging.non_empty_if, |v| {
                 list(v, |field| json!(format!("spec.{field}")))
             }),
-            fact("merge.exclude", &self.exclude, |v| json!(v)),
-            fact("merge.onRoutes", &self.on_routes, |v| list(v, on_routes)),
-            fact("merge.ineffective", &self.ineffective, |v| list(v, idle)),
-            fact("merge.onListeners", &merging.on_listeners, |v| {
+            fact("merge.exclude", &self.exclude),
+            shown("merge.onRoutes", &self.on_routes, |v| list(v, on_routes)),
+            shown("merge.ineffective", &self.ineffective, |v| list(v, idle)),
+            shown("merge.onListeners", &merging.on_listeners, |v| {
                 list(v, on_listeners)
             }),
-            fact("merge.ports", &merging.ports, |v| port_settings(v.as_ref())),
-            fact("merge.unread", &merging.unread, |v| {
-                list(v, super::Unread::json)
-            }),
-            fact("merge.notAppliedIf", &merging.not_applied_if, |v| {
+            fact("merge.ports", &merging.ports),
+            fact("merge.unread", &merging.unread),
+            shown("merge.notAppliedIf", &merging.not_applied_if, |v| {
                 list(v, super::NotApplied::json)
             }),
-            fact("merge.levelsByAge", &merging.levels_by_age, |v| json!(v)),
-            fact("merge.stages", &merging.stages, |v| json!(v)),
-            fact("merge.stagePerPolicy", &merging.stage_per_policy, |v| {
-                json!(v)
-            }),
-            fact("merge.keptFromAbove", &merging.kept_from_above, |v| {
-                list(v, |path: &Vec<String>| json!(spec_path(path)))
-            }),
-            fact("merge.partitionBy", &merging.partition_by, |v| json!(v)),
-            fact(
-                "merge.accumulatePerStage",
-                &merging.accumulate_per_stage,
-                |v| list(v, |path: &Vec<String>| json!(spec_path(path))),
-            ),
-            fact("merge.inheritance", &merging.inheritance, |v| {
-                json!(v.as_deref())
-            }),
+            fact("merge.levelsByAge", &merging.levels_by_age),
+            fact("merge.stages", &merging.stages),
+            fact("merge.stagePerPolicy", &merging.stage_per_policy),
+            fact("merge.keptFromAbove", &merging.kept_from_above),
+            fact("merge.partitionBy", &merging.partition_by),
+            fact("merge.accumulatePerStage", &merging.accumulate_per_stage),
+            fact("merge.inheritance", &merging.inheritance),
         ]
     }
 
     fn other_facts(&self) -> Vec<Named> {
         vec![
-            fact("controls", &self.controls, |v| {
+            shown("controls", &self.controls, |v| {
                 list(v, |c| {
                     json!({"setting": c.setting.join("."), "target": kind(&c.target),
                            "field": format!("spec.{}", c.field),
                            "zeroIsUnset": c.zero_is_unset})
                 })
             }),
-            fact("protects", &self.protects, |v| {
-                let settings =
-                    |p: &Protection| list(&p.settings, |path: &Vec<String>| json!(spec_path(path)));
-                Value::Object(
-                    v.iter()
-                        .map(|p| (p.name.to_string(), settings(p)))
-                        .collect(),
-                )
+            shown("protects", &self.protects, |v| {
+                let protections = v.iter();
+                let protections = protections.map(|p| (p.name.to_string(), json!(p.settings)));
+                Value::Object(protections.collect())
             }),
-            fact("switchedOffBy", &self.switched_off_by, |v| {
-                list(v, |path: &Vec<String>| json!(spec_path(path)))
-            }),
-            fact("weakenedBy", &self.weakened_by, |v| list(v, weakness)),
-            fact("protectsIfEmpty", &self.protects_if_empty, |v| {
-                list(v, |path: &Vec<String>| json!(spec_path(path)))
-            }),
-            fact("alternativeEntries", &self.alternative_entries, |v| {
-                list(v, |path: &Vec<String>| json!(spec_path(path)))
-            }),
-            fact("alternatives", &self.alternatives, |v| {
+            fact("switchedOffBy", &self.switched_off_by),
+            shown("weakenedBy", &self.weakened_by, |v| list(v, weakness)),
+            fact("protectsIfEmpty", &self.protects_if_empty),
+            fact("alternativeEntries", &self.alternative_entries),
+            shown("alternatives", &self.alternatives, |v| {
                 v.as_ref().map_or(Value::Null, alternatives)
             }),
-            fact("actsThrough", &self.acts_through, |v| {
+            shown("actsThrough", &self.acts_through, |v| {
                 json!(v.as_ref().map(ActsThrough::json))
             }),
-            fact("dropsNulls", &self.drops_nulls, |v| json!(v)),
-            fact("caveats", &self.caveats, |v| {
+            fact("dropsNulls", &self.drops_nulls),
+            shown("caveats", &self.caveats, |v| {
                 list(v, |caveat| json!(caveat.text))
             }),
-            fact("requirements", &self.requirements, |_| {
+            shown("requirements", &self.requirements, |_| {
                 json!(super::requirements::shown(&self.requirements))
             }),
-            fact("references", &self.references, |v| {
+            shown("references", &self.references, |v| {
                 list(v, super::Reference::json)
             }),
-            fact("rejectedIf", &self.rejected_if, |_| {
+            shown("rejectedIf", &self.rejected_if, |_| {
                 json!(super::rejected_if::shown(&self.rejected_if))
             }),
-            fact("reportedInvalid", &self.reported_invalid, |v| {
+            shown("reportedInvalid", &self.reported_invalid, |v| {
                 json!(v.as_ref().map(ReportedInvalid::json))
             }),
-            fact("controllers", &self.controllers, |v| json!(v)),
-            fact("ignoredBy", &self.ignored_by, |v| json!(v)),
-            fact("classes", &self.classes, |v| json!(v)),
-            fact("domain", &self.domain, |v| json!(v)),
-            fact("status.shape", &self.status, |v| json!(v)),
-            fact("status.maxAncestors", &self.max_ancestors, |v| json!(v)),
-            fact("status.overridden", &self.tells_overridden, |v| json!(v)),
-            fact("status.mayBeEmpty", &self.may_be_empty, |v| json!(v)),
-            fact("status.mustBeTrue", &self.must_be_true, |v| json!(v)),
-            fact("status.inForce", &self.in_force, |v| json!(v)),
-            fact("status.idle", &self.idle, |v| json!(v)),
+            fact("controllers", &self.controllers),
+            fact("ignoredBy", &self.ignored_by),
+            fact("classes", &self.classes),
+            fact("domain", &self.domain),
+            fact("status.shape", &self.status),
+            fact("status.maxAncestors", &self.max_ancestors),
+            fact("status.overridden", &self.tells_overridden),
+            fact("status.mayBeEmpty", &self.may_be_empty),
+            fact("status.mustBeTrue", &self.must_be_true),
+            fact("status.inForce", &self.in_force),
+            fact("status.idle", &self.idle),
         ]
     }
 
@@ -281,7 +237,13 @@ pub fn words(strategy: Strategy) -> String {
     }
 }
 
-fn fact<T>(name: &'static str, fact: &Fact<T>, value: impl Fn(&T) -> Value) -> Named {
+/// A fact whose value has the same form here as in a profile.
+fn fact<T: Serialize>(name: &'static str, fact: &Fact<T>) -> Named {
+    shown(name, fact, |value| json!(value))
+}
+
+/// A fact with its value as users see it.
+fn shown<T>(name: &'static str, fact: &Fact<T>, value: impl Fn(&T) -> Value) -> Named {
     Named {
         name,
         value: value(&fact.value),
@@ -291,7 +253,7 @@ fn fact<T>(name: &'static str, fact: &Fact<T>, value: impl Fn(&T) -> Value) -> N
 
 /// One of several facts with a common source. A fact without a value has no source.
 fn part<T>(name: &'static str, whole_fact: &Fact<T>, value: impl Fn(&T) -> Value) -> Named {
-    let mut named = fact(name, whole_fact, value);
+    let mut named = shown(name, whole_fact, value);
     if named.value.is_null() {
         named.from = Source::Default;
     }
@@ -338,8 +300,7 @@ fn reference(field: &RefField) -> Value {
 }
 
 fn weakness(weakness: &Weakness) -> Value {
-    let settings = list(&weakness.settings, |path| json!(spec_path(path)));
-    json!({"settings": settings, "result": weakness.result, "text": weakness.text})
+    json!({"settings": weakness.settings, "result": weakness.result, "text": weakness.text})
 }
 
 /// `true`, or the kinds of policies and targets that also let requests pass.
@@ -357,8 +318,8 @@ fn idle(idle: &Ineffective) -> Value {
     let requests = &idle.requests;
     let settings: Vec<String> = settings.collect();
     let kinds: Vec<_> = requests.routes.iter().map(|gk| &gk.kind).collect();
-    if idle.policies.reads_fields() {
-        json!({"level": idle.level, "routes": kinds, "settings": settings, "when": idle.policies.json()})
+    if !idle.policies.is_empty() {
+        json!({"level": idle.level, "routes": kinds, "settings": settings, "when": idle.policies})
     } else if requests.is_all() {
         json!({"level": idle.level, "settings": settings})
     } else {
@@ -367,20 +328,8 @@ fn idle(idle: &Ineffective) -> Value {
 }
 
 fn on_listeners(on: &OnListeners) -> Value {
-    let paths = |paths: &[Vec<String>]| -> Vec<String> {
-        let paths = paths.iter().map(|path| spec_path(path));
-        paths.collect()
-    };
-    json!({"protocols": on.protocols, "settings": on.settings.as_deref().map(paths),
-           "exceptSettings": paths(&on.except_settings), "stages": on.stages})
-}
-
-fn port_settings(ports: Option<&PortSettings>) -> Value {
-    json!(ports.map(|ports| {
-        let replaces = ports.replaces.iter().map(|path| spec_path(path));
-        json!({"list": spec_path(&ports.list), "port": ports.port,
-               "replaces": replaces.collect::<Vec<_>>()})
-    }))
+    json!({"protocols": on.protocols, "settings": on.settings,
+           "exceptSettings": on.except_settings, "stages": on.stages})
 }
 
 fn on_routes(on: &OnRoutes) -> Value {

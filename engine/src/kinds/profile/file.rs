@@ -1,23 +1,20 @@
 //! The format of profiles in the built-in files and under `profiles:` in the configuration.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::caveats::CaveatFile;
-use super::condition::ValuesFile;
+use super::condition::Values;
 use super::controller::ControllerFile;
-pub use super::kind_match::Match;
-use super::references::ReferenceFile;
-use super::rejected_if::RejectedIfFile;
-use super::reported_invalid::ReportedInvalidFile;
-use super::weakness::{AlternativesFile, WeaknessFile};
 use super::{
-    ActsThroughFile, Clash, Class, ConflictScope, CrossNamespace, EqualAge, NameComparison,
-    OnMissing, Only, Parent, RefusedFile, RequirementFile, SameTarget, SectionNaming, ServiceAs,
-    StatusShape,
+    ActsThrough, Alternatives, Annotation, Caveat, Clash, Class, Classes, ConflictScope, Control,
+    CrossNamespace, EqualAge, GatewayByLabel, GatewayPods, NameComparison, OnMissing, Only, Parent,
+    RefField, Reference, Refused, RejectedIf, ReportedInvalid, Requirement, SameTarget,
+    SectionNaming, ServiceAs, SpecPath, StatusShape, Weakness,
 };
+use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 use crate::model::object::reported::Condition;
 use crate::model::section::PortsBy;
@@ -47,9 +44,9 @@ pub struct File {
 pub struct ProfileFile {
     /// The kind, in any version.
     #[serde(rename = "match")]
-    pub matches: Match,
+    pub matches: GroupKind,
     /// Its versions. Those of its CRD take precedence, if there is one.
-    pub versions: Option<Vec<String>>,
+    pub versions: Option<Vec<Arc<str>>>,
     /// Its short names, as kubectl accepts them; those of built-in profiles only.
     #[serde(skip)]
     pub short_names: Vec<String>,
@@ -69,7 +66,7 @@ pub struct ProfileFile {
     /// The kinds of objects that behave differently because of a policy: `HTTPRoute` for a policy on a Gateway with a timeout
     /// for requests, `Gateway` for one with the TLS versions of clients. By default `HTTPRoute`, or the allowed targets if all
     /// of them are below routes, such as Services. If kinds of routes are among them, policies apply to no other kind of route.
-    pub effective: Option<Vec<Match>>,
+    pub effective: Option<Vec<GroupKind>>,
     /// Whether policies apply only where a route leads. Those of a mesh also apply to Gateways and Services without a
     /// route.
     pub needs_route: Option<bool>,
@@ -83,50 +80,50 @@ pub struct ProfileFile {
     pub hierarchy: Option<Vec<Level>>,
     /// Fields of targets that settings of the policy control.
     #[serde(default)]
-    pub controls: Vec<ControlFile>,
+    pub controls: Vec<Control>,
     /// The protections that policies of the kind provide: for each name as users know it, the settings that provide
     /// it. A path that loses the last of these settings is reported as a finding of its own. `spec` alone means any
     /// policy of the kind.
-    pub protects: Option<BTreeMap<String, Vec<String>>>,
+    pub protects: Option<BTreeMap<Arc<str>, Vec<SpecPath>>>,
     /// Fields and kinds of targets that a policy must have, or else its CRD or the admission of its controllers
     /// rejects it.
-    pub requirements: Option<Vec<RequirementFile>>,
+    pub requirements: Option<Vec<Requirement>>,
     /// Settings that switch such a protection off: `spec.extAuth.disable`.
-    pub switched_off_by: Option<Vec<String>>,
+    pub switched_off_by: Option<Vec<SpecPath>>,
     /// Values with which settings protect only some requests, or none.
-    pub weakened_by: Option<Vec<WeaknessFile>>,
+    pub weakened_by: Option<Vec<Weakness>>,
     /// Lists that provide a protection even if they are empty: `spec.authorization.rules`, if no rule means that
     /// nothing passes. Other empty lists provide none.
-    pub protects_if_empty: Option<Vec<String>>,
+    pub protects_if_empty: Option<Vec<SpecPath>>,
     /// Policies of which any may let a request pass: if one of them lets all requests pass, the others protect nothing.
-    pub alternatives: Option<AlternativesFile>,
+    pub alternatives: Option<Alternatives>,
     /// Maps whose entries are alternatives: any of them may let a request pass; a policy that adds an entry by merging lets more
     /// requests pass: `spec.rules.authentication`.
-    pub alternative_entries: Option<Vec<String>>,
+    pub alternative_entries: Option<Vec<SpecPath>>,
     /// The policies of another kind by which a controller carries out policies of this kind: an `AuthPolicy` of Kuadrant
     /// applies to Envoy Gateway through an `EnvoyExtensionPolicy` with the name `kuadrant-<Gateway>`. Where another `EnvoyExtensionPolicy`
     /// replaces that one, the `AuthPolicy` does nothing.
-    pub acts_through: Option<ActsThroughFile>,
+    pub acts_through: Option<ActsThrough>,
     /// Whether no field of the settings may be `null`, so that the API server drops every `null`. A CRD takes
     /// precedence.
     pub drops_nulls: Option<bool>,
     /// Fields in which a policy names an object. If the object does not exist, controllers reject the policy.
-    pub references: Option<Vec<ReferenceFile>>,
+    pub references: Option<Vec<Reference>>,
     /// Settings for which controllers reject a policy, beyond the rules of its CRD. With `merge.mergeWith: nearest-above-routes`
     /// also those that result from the merge of the policy of a route with the one above it.
-    pub rejected_if: Option<Vec<RejectedIfFile>>,
+    pub rejected_if: Option<Vec<RejectedIf>>,
     /// The effect that a policy with one target still has if its controllers report it to be `Invalid`; none by default.
-    pub reported_invalid: Option<ReportedInvalidFile>,
+    pub reported_invalid: Option<ReportedInvalid>,
     /// Behaviour of the controllers of the kind that attache does not model.
-    pub caveats: Option<Vec<CaveatFile>>,
+    pub caveats: Option<Vec<Caveat>>,
     /// Names of the controllers that implement the kind, as in `controllerName` of a `GatewayClass`.
-    pub controllers: Option<Vec<String>>,
+    pub controllers: Option<Vec<Arc<str>>>,
     /// Controllers that are known not to implement the kind. For kinds of which attache does not know all controllers that do.
-    pub ignored_by: Option<Vec<String>>,
+    pub ignored_by: Option<Vec<Arc<str>>>,
     /// Names of `GatewayClass`es on whose Gateways the kind applies too, whichever controller runs them.
-    pub classes: Option<Vec<String>>,
+    pub classes: Option<Vec<Arc<str>>>,
     /// The domain in the type of conditions: `<domain>/<Kind>Affected`.
-    pub domain: Option<String>,
+    pub domain: Option<Arc<str>>,
     /// The status of policies.
     #[serde(default)]
     pub status: StatusFile,
@@ -148,24 +145,9 @@ pub struct Conflict {
     pub fields: Option<Vec<String>>,
     /// The annotation with the weight of a policy, a whole number: of two policies on one level, the heavier one
     /// counts as the older. 0 if absent.
-    pub weight: Option<String>,
+    pub weight: Option<Arc<str>>,
     /// The order of policies that were created in the same second; `text` by default.
     pub equal_age: Option<EqualAge>,
-}
-
-/// One setting that controls a field of the target.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ControlFile {
-    /// The path within the settings: `retryOn`.
-    pub setting: String,
-    /// The kind of the target.
-    pub target: Match,
-    /// The path of the field from the root of the object: `spec.retryOn`.
-    pub field: String,
-    /// Whether `false`, 0 and the empty string in the target count as unset, like an absent field.
-    #[serde(default)]
-    pub zero_is_unset: bool,
 }
 
 /// The status of policies.
@@ -182,9 +164,9 @@ pub struct StatusFile {
     /// Whether controllers may report nothing about a policy that is in force.
     pub may_be_empty: Option<bool>,
     /// Conditions that are `False` if an accepted policy is not in force: `Enforced` and `Programmed` by default.
-    pub in_force: Option<Vec<String>>,
+    pub in_force: Option<Vec<Arc<str>>>,
     /// Conditions with names of the project's own that are `True` if all is well, and a fault if they are `False`.
-    pub must_be_true: Option<Vec<String>>,
+    pub must_be_true: Option<Vec<Arc<str>>>,
     /// Conditions by which controllers say that a policy is accepted and has nothing to apply to yet, or is overridden somewhere.
     pub idle: Option<Vec<IdleCondition>>,
 }
@@ -223,33 +205,33 @@ impl IdleCondition {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Targets {
     /// Fields that hold references.
-    pub refs: Option<Vec<RefFile>>,
+    pub refs: Option<Vec<RefField>>,
     /// The annotation of targets that names a policy, for kinds without target fields.
-    pub annotation: Option<AnnotationFile>,
+    pub annotation: Option<Annotation>,
     /// Whether a policy must have a target.
     pub required: Option<bool>,
     /// Kinds of routes whose rules may name a policy in a filter (`ExtensionRef`). It applies to such a rule, and precedes
     /// the policies that target the rule.
-    pub by_filter_of: Option<Vec<Match>>,
+    pub by_filter_of: Option<Vec<GroupKind>>,
     /// The target of a policy that names none.
     pub on_missing: Option<OnMissing>,
     /// Gateways to which policies without a target do not apply, by their `GatewayClass`.
-    pub on_missing_except: Option<ClassesFile>,
+    pub on_missing_except: Option<Classes>,
     /// Labels of Namespaces in which no proxy in front of a Service reads policies without a target, unless a Gateway is there.
-    pub no_proxy_labels: Option<BTreeMap<String, String>>,
+    pub no_proxy_labels: Option<BTreeMap<Arc<str>, Arc<str>>>,
     /// Only if each of these fields of the policy has one of these values: `spec.action: [CUSTOM]`. The values are those of
     /// `weakenedBy`.
-    pub no_proxy_when: Option<ValuesFile>,
+    pub no_proxy_when: Option<Values>,
     /// The Gateway in front of a Service, if labels name it: policies on the Service apply only at that Gateway.
-    pub gateway_by_label: Option<GatewayByLabelFile>,
+    pub gateway_by_label: Option<GatewayByLabel>,
     /// The labels of the Pods of a Gateway. A policy that selects Pods by them applies to the Gateway.
-    pub gateway_pods: Option<GatewayPodsFile>,
+    pub gateway_pods: Option<Arc<GatewayPods>>,
     /// The namespace whose policies reach further than those in other namespaces.
-    pub root_namespace: Option<String>,
+    pub root_namespace: Option<Arc<str>>,
     /// Kinds that can be targets; all by default.
     pub allow: Option<Vec<AllowFile>>,
     /// Kinds that no controller accepts as targets. For policy kinds without `allow`.
-    pub refused: Option<RefusedFile>,
+    pub refused: Option<Refused>,
     /// The comparison of group and kind.
     pub name_comparison: Option<NameComparison>,
     /// Whether unnamed rule *i* of a route may be called `rule-<i+1>`.
@@ -257,130 +239,15 @@ pub struct Targets {
     /// The property by which a section names a port of a Service; its name by default.
     pub ports_by: Option<PortsBy>,
     /// Controllers for which a section names a port of a Service by its number, too, whether or not the port has a name.
-    pub port_numbers_with: Option<Vec<String>>,
+    pub port_numbers_with: Option<Vec<Arc<str>>>,
     /// Controllers that take `core` for the empty group, if others do not.
-    pub core_group_with: Option<Vec<String>>,
+    pub core_group_with: Option<Vec<Arc<str>>>,
     /// Controllers that take no target whose group is `core`, if others may.
-    pub no_core_group_with: Option<Vec<String>>,
+    pub no_core_group_with: Option<Vec<Arc<str>>>,
     /// Whether a reference may name an object in another namespace.
     pub cross_namespace: Option<CrossNamespace>,
     /// The role of a Service that a policy on it refers to.
     pub service_as: Option<ServiceAs>,
-}
-
-/// The labels by which a Service, or another object that clients call, names the Gateway in front of it.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct GatewayByLabelFile {
-    /// The label with the name of the Gateway, on the object or on its Namespace; that of the object takes
-    /// precedence.
-    pub label: String,
-    /// The label with the namespace of the Gateway, next to the other one; the namespace of the object if absent.
-    pub namespace_label: String,
-    /// The value of `label` by which the object declares that it has no Gateway, regardless of its Namespace.
-    pub opt_out_value: String,
-    /// The protocol of the listener that decides from which namespaces objects may name the Gateway; only from its
-    /// own if there is no such listener.
-    pub protocol: String,
-    /// The label of the Gateway, or of its class, with the purpose of the Gateway.
-    pub purpose_label: String,
-    /// The values of that label for such objects; the first one is assumed if the label is missing.
-    pub purposes: Vec<String>,
-    /// The classes of such Gateways.
-    pub classes: ClassesFile,
-    /// Whether policies on such a Gateway apply only to objects of its own namespace.
-    #[serde(default)]
-    pub same_namespace: bool,
-    /// Whether nothing but such Gateways applies the policies to requests for such objects: without one they have no effect there.
-    #[serde(default)]
-    pub required: bool,
-}
-
-/// The labels that controllers give the Pods of a Gateway, beside those of `spec.infrastructure.labels`, or those of the Gateway
-/// itself if it states none.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct GatewayPodsFile {
-    /// The label with the name of the Gateway.
-    pub name_label: String,
-    /// The label with the name of its class.
-    pub class_label: String,
-    /// Labels that all such Pods have.
-    #[serde(default)]
-    pub labels: BTreeMap<String, String>,
-    /// Whether policies of the root namespace select only Pods there.
-    #[serde(default)]
-    pub same_namespace: bool,
-}
-
-/// A set of classes of Gateways.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ClassesFile {
-    /// Names of controllers whose classes are included.
-    #[serde(default)]
-    pub controllers: Vec<String>,
-    /// Names of classes, whether or not their controllers are known.
-    #[serde(default)]
-    pub names: Vec<String>,
-}
-
-/// One field that holds references.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
-pub struct RefFile {
-    /// The path from the root of the object: `spec.targetRef`.
-    pub path: String,
-    /// Whether it is a list.
-    #[serde(default)]
-    pub many: bool,
-    /// The group of a reference without one.
-    pub default_group: Option<String>,
-    /// The kind of a reference without one.
-    pub default_kind: Option<String>,
-    /// The namespace of a reference without one; the policy's own by default.
-    pub default_namespace: Option<String>,
-    /// The key under which an entry has the labels that it selects by, if it is not `matchLabels`.
-    pub labels: Option<String>,
-    /// Whether an entry without labels selects nothing. Otherwise it selects everything.
-    #[serde(default)]
-    pub empty_selects_none: bool,
-    /// Whether entries support `sectionName`.
-    pub sections: Option<bool>,
-    /// The member of an entry that names the section, if it is not `sectionName`; a number is read as a string.
-    pub section_field: Option<String>,
-    /// A member of an entry that refers to sections by their port: the listeners of a Gateway on it, or the port of a
-    /// Service.
-    pub port_field: Option<String>,
-    /// Whether entries must have a `group`.
-    #[serde(default)]
-    pub needs_group: bool,
-    /// Whether entries must have a `sectionName`.
-    #[serde(default)]
-    pub needs_section: bool,
-    /// Whether entries support `namespace`.
-    pub namespace: Option<bool>,
-    /// The maximum number of entries.
-    pub max: Option<usize>,
-    /// Whether duplicate targets are rejected.
-    #[serde(default)]
-    pub unique: bool,
-    /// Fields that are ignored if this one is set: `spec.targetRefs`.
-    #[serde(default)]
-    pub takes_precedence_over: Vec<String>,
-    /// The kind of which all objects in the policy's own Namespace are targets, too, if that Namespace is one.
-    pub in_namespace: Option<Match>,
-}
-
-/// An annotation of targets that names a policy in their namespace.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AnnotationFile {
-    /// The kind of the targets.
-    pub target: Match,
-    /// The key of the annotation.
-    pub key: String,
 }
 
 /// One kind that can be a target.
@@ -398,7 +265,7 @@ pub struct AllowFile {
     pub only: Option<Only>,
     /// The names of the only objects of the kind that can be targets; all objects by default.
     #[serde(default)]
-    pub names: Vec<String>,
+    pub names: Vec<Arc<str>>,
 }
 
 /// One name or several.

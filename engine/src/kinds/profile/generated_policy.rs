@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::kind_match::Match;
 use super::paths::{path, setting_path};
+use crate::model::ids::GroupKind;
 use crate::model::literal;
 
 /// A policy that a controller generates from an object, on the route that it generates from the same object. It comes without
@@ -16,7 +16,7 @@ use crate::model::literal;
 #[serde(deny_unknown_fields)]
 pub struct GeneratedPolicyFile {
     /// The kind of the policy.
-    pub kind: Match,
+    pub kind: GroupKind,
     /// Its version.
     pub version: String,
     /// The prefix of the name of the policy; the name of the object follows.

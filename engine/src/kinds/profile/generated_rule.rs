@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::generated_policy::field;
-use super::kind_match::Match;
+use crate::model::ids::GroupKind;
 
 /// A rule of a generated route with one match.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ pub struct GeneratedRuleFile {
     pub headers: Option<String>,
     /// The kind of the object that a filter of the rule names and that answers its requests; without it, the rule has the
     /// backends of the object.
-    pub answered: Option<Match>,
+    pub answered: Option<GroupKind>,
 }
 
 /// The path of a generated rule.

@@ -1,13 +1,12 @@
 //! Settings that do nothing if a policy is attached at some levels, everywhere or only for some requests.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::condition::Condition;
+use super::condition::Values;
 use super::file::IdleFile;
-use super::paths::{texts, within_spec};
+use super::paths::within_spec;
 use super::{EmptySpec, Fact, OnListeners, Profile};
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -20,7 +19,7 @@ pub struct Ineffective {
     /// The requests that it is about.
     pub requests: Requests,
     /// The policies that it is about, by their settings.
-    pub(crate) policies: Condition,
+    pub(crate) policies: Values,
     /// The settings, as fields of `spec`.
     pub settings: Vec<String>,
     /// The facts that apply there, under which these fields are not settings.
@@ -63,7 +62,7 @@ impl Requests {
     fn from_file(file: &IdleFile) -> Self {
         let kinds = file.routes.iter();
         Self {
-            protocols: texts(&file.protocols),
+            protocols: file.protocols.clone(),
             routes: kinds.map(|kind| GroupKind::gateway_api(kind)).collect(),
             unless_merged: file.unless_merged,
         }
@@ -87,11 +86,11 @@ impl Requests {
 impl Ineffective {
     /// The settings that do nothing at some levels. Those for some requests come first, with those for all.
     pub(super) fn read(general: &Profile, files: &[IdleFile]) -> Vec<Self> {
-        let mut all: Vec<(Level, Requests, Condition)> = Vec::new();
+        let mut all: Vec<(Level, Requests, Values)> = Vec::new();
         for file in files {
             let requests = Requests::from_file(file);
             for level in &file.levels {
-                let known = (*level, requests.clone(), policies(file));
+                let known = (*level, requests.clone(), file.when.clone());
                 if !all.contains(&known) {
                     all.push(known);
                 }
@@ -103,7 +102,7 @@ impl Ineffective {
                 let of = Requests::from_file(file);
                 file.levels.contains(&level)
                     && (of.is_all() || of == requests)
-                    && policies(file) == of_policies
+                    && file.when == of_policies
             });
             let settings = here.flat_map(|file| &file.settings);
             let settings = settings.map(|path| within_spec(path)).collect();
@@ -117,11 +116,11 @@ impl Ineffective {
         general: &Profile,
         level: Level,
         requests: Requests,
-        policies: Condition,
+        policies: Values,
         settings: Vec<String>,
     ) -> Self {
         let mut profile = general.clone();
-        if policies.reads_fields() {
+        if !policies.is_empty() {
             // Such a policy does nothing there; it is not one without settings.
             profile.merging.empty_spec.value = Some(EmptySpec::Ignored);
         }
@@ -135,10 +134,6 @@ impl Ineffective {
             profile: Arc::new(profile),
         }
     }
-}
-
-fn policies(file: &IdleFile) -> Condition {
-    Condition::read(&file.when, &BTreeMap::new())
 }
 
 // === impl Profile ===
@@ -159,7 +154,7 @@ impl Profile {
     ) -> Option<(usize, &Ineffective)> {
         let mut all = self.ineffective.iter().enumerate();
         all.find(|(_, idle)| {
-            idle.level == level && idle.requests.has(path) && idle.policies.holds_in_lazy(&spec)
+            idle.level == level && idle.requests.has(path) && idle.policies.all_in_lazy(&spec)
         })
     }
 }

@@ -6,59 +6,39 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::paths::{setting_paths, texts};
+use super::paths::SpecPath;
 use super::{Fact, Profile, at_path};
 use crate::model::level::Level;
 use crate::model::object::Listener;
 
 /// Listeners on which only some settings are in force, or policies merge in other stages.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct OnListenersFile {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    rename = "OnListenersFile",
+    rename_all = "camelCase",
+    deny_unknown_fields
+)]
+pub struct OnListeners {
     /// Their protocols: `TCP`.
-    pub protocols: Vec<String>,
+    pub protocols: Vec<Arc<str>>,
     /// Only those that leave TLS to their backends (`tls.mode` of `Passthrough`).
     #[serde(default)]
-    pub passthrough: bool,
+    passthrough: bool,
     /// The settings that are in force there: `spec.timeout.tcp`. All by default.
-    pub settings: Option<Vec<String>>,
+    pub settings: Option<Vec<SpecPath>>,
     /// Those of `settings` that are not in force there.
     #[serde(default)]
-    pub except_settings: Vec<String>,
+    pub except_settings: Vec<SpecPath>,
     /// The stages there, if they are not those of `merge.stages`.
     pub stages: Option<Vec<Vec<Level>>>,
-}
-
-/// Listeners on which only some settings are in force, or policies merge in other stages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OnListeners {
-    /// Their protocols.
-    pub protocols: Vec<Arc<str>>,
-    passthrough: bool,
-    /// The settings that act there, as paths within the settings; all if there is no list.
-    pub settings: Option<Vec<Vec<String>>>,
-    /// The settings that do not act there.
-    pub except_settings: Vec<Vec<String>>,
-    /// The stages there, if they are others.
-    pub stages: Option<Vec<Vec<Level>>>,
     /// The facts that apply there, if policies merge in other stages.
+    #[serde(skip)]
     pub profile: Option<Arc<Profile>>,
 }
 
 // === impl OnListeners ===
 
 impl OnListeners {
-    pub(super) fn read(file: &OnListenersFile) -> Self {
-        Self {
-            protocols: texts(&file.protocols),
-            passthrough: file.passthrough,
-            settings: file.settings.as_deref().map(setting_paths),
-            except_settings: setting_paths(&file.except_settings),
-            stages: file.stages.clone(),
-            profile: None,
-        }
-    }
-
     /// Derives the facts that apply there from those for other listeners.
     pub(super) fn add_profile(&mut self, general: &Profile) {
         self.profile = self.stages.as_ref().map(|stages| {
@@ -83,7 +63,7 @@ impl OnListeners {
         let (Value::Object(fields), Some(settings)) = (spec, &self.settings) else {
             return;
         };
-        let paths: Vec<&[String]> = settings.iter().map(Vec::as_slice).collect();
+        let paths: Vec<&[String]> = settings.iter().map(|path| &**path).collect();
         let (mut settings, others): (Map<_, _>, Map<_, _>) = std::mem::take(fields)
             .into_iter()
             .partition(|(name, _)| is_setting(name));

@@ -1,9 +1,11 @@
 //! Built-in lists of all kinds: their versions, for use without a CRD, and their short names.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 
 use super::file::Names;
-use super::kind_match::Match;
+use crate::model::ids::GroupKind;
 
 /// The versions of kinds, for use without their CRDs.
 #[derive(Clone, Debug, Deserialize)]
@@ -22,7 +24,7 @@ pub(super) struct KindVersions {
     /// One kind or several.
     pub kind: Names,
     /// The versions, the newest first.
-    pub(super) versions: Vec<String>,
+    pub(super) versions: Vec<Arc<str>>,
 }
 
 /// Alternative names of kinds.
@@ -49,7 +51,7 @@ pub(super) struct KindNames {
 
 impl NamesFile {
     /// The short names of a kind.
-    pub(super) fn names_of(&self, kind: &Match) -> Vec<String> {
+    pub(super) fn names_of(&self, kind: &GroupKind) -> Vec<String> {
         let mut named = self.names.iter();
         let named = named.find(|named| named.group == kind.group && named.kind == kind.kind);
         named.map(|named| named.short.clone()).unwrap_or_default()
@@ -60,7 +62,7 @@ impl NamesFile {
 
 impl VersionsFile {
     /// The versions of a kind.
-    pub(super) fn versions_of(&self, kind: &Match) -> Option<Vec<String>> {
+    pub(super) fn versions_of(&self, kind: &GroupKind) -> Option<Vec<Arc<str>>> {
         let is_of = |entry: &&KindVersions| {
             entry.group == kind.group && entry.kind.iter().any(|name| name == kind.kind)
         };

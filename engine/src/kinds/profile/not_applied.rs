@@ -6,27 +6,18 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::condition::{Condition, ValuesFile};
+use super::condition::Values;
 
 /// Values of merged settings with which controllers apply none of them.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NotAppliedFile {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "NotAppliedFile", deny_unknown_fields)]
+pub struct NotApplied {
     /// If each of these fields has one of these values: `spec.when.*.predicate: ["<matches ^$>"]`. The values are those of
     /// `weakenedBy`.
-    pub when: ValuesFile,
+    when: Values,
     /// Only if none of these fields has one of these values.
     #[serde(default)]
-    pub unless: ValuesFile,
-    /// One sentence for users.
-    pub text: String,
-}
-
-/// Values of merged settings with which controllers apply none of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotApplied {
-    /// When they apply none.
-    pub condition: Condition,
+    unless: Values,
     /// One sentence for users.
     pub text: Arc<str>,
 }
@@ -34,15 +25,13 @@ pub struct NotApplied {
 // === impl NotApplied ===
 
 impl NotApplied {
-    pub(super) fn read(file: &NotAppliedFile) -> Self {
-        Self {
-            condition: Condition::read(&file.when, &file.unless),
-            text: file.text.as_str().into(),
-        }
+    /// Whether controllers apply none of these settings.
+    pub fn is_about(&self, settings: &Value) -> bool {
+        self.when.all_in(settings) && !self.unless.any_in(settings)
     }
 
     /// As people write it.
     pub(super) fn json(&self) -> Value {
-        json!({"when": self.condition.json(), "text": &*self.text})
+        json!({"when": self.when, "text": &*self.text})
     }
 }

@@ -4,32 +4,34 @@ use std::collections::BTreeMap;
 use std::ptr;
 
 use schemars::{JsonSchema, Schema};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::addresses;
 use super::at_path::collect;
-use super::paths::setting_path;
+use super::paths::SpecPath;
 use super::wanted::Wanted;
 use crate::kinds::cel::{CelBudget, Rule, Truth};
 
 /// A list of rules that let requests pass, and what such a rule may ask for without keeping any request out.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OpenRulesFile {
+#[serde(rename = "OpenRulesFile", deny_unknown_fields)]
+pub(super) struct OpenRules {
     /// The field with the list: `spec.authorization.rules`.
-    pub path: String,
+    #[serde(deserialize_with = "read_items")]
+    #[schemars(with = "String")]
+    path: Vec<String>,
     /// The fields that mark a rule as one that denies requests. It affects only the rules after it.
-    pub deny: Option<BTreeMap<String, Wanted>>,
+    deny: Option<BTreeMap<String, Wanted>>,
     /// The rules that match every request.
-    pub open: Open,
+    open: Open,
 }
 
 /// Values that match every request. A field that is not there, `null` and an empty list always do.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = describe)]
-pub enum Open {
+pub(super) enum Open {
     /// Any value: the field is no condition.
     Any,
     /// An object with no other fields than these, each of which matches every request.
@@ -50,14 +52,6 @@ pub enum Open {
     Cel,
     /// A regular expression that matches every path.
     Regex,
-}
-
-/// A list of rules, as read from a profile.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct OpenRules {
-    path: Vec<String>,
-    deny: Option<Wanted>,
-    open: Open,
 }
 
 /// The requests that rules let pass, if these are all or nearly all.
@@ -103,17 +97,6 @@ fn describe(schema: &mut Schema) {
 // === impl OpenRules ===
 
 impl OpenRules {
-    pub(super) fn read(file: &OpenRulesFile) -> Self {
-        let deny = file.deny.clone();
-        let mut path = setting_path(&file.path);
-        path.push("*".into());
-        Self {
-            path,
-            deny: deny.map(|fields| Wanted::Fields(fields.into_iter().collect())),
-            open: file.open.clone(),
-        }
-    }
-
     /// The requests that the rules in these settings let pass, if these are all or nearly all. The
     /// first rule that matches decides.
     pub(super) fn passing(&self, settings: &Value) -> Option<Passing> {
@@ -128,7 +111,7 @@ impl OpenRules {
         });
         for rule in rules {
             let extent = self.open.extent(rule);
-            let denies = self.deny.as_ref().is_some_and(|deny| deny.fits(rule));
+            let denies = self.denies(rule);
             match extent {
                 Extent::Every if denies => return None,
                 _ if denies => passing = Passing::NotDenied,
@@ -140,6 +123,21 @@ impl OpenRules {
         }
         None
     }
+
+    /// Whether a rule has the fields of one that denies requests.
+    fn denies(&self, rule: &Value) -> bool {
+        let has =
+            |(key, wanted): (&String, &Wanted)| wanted.fits(rule.get(key).unwrap_or(&Value::Null));
+        let deny = self.deny.as_ref().filter(|_| rule.is_object());
+        deny.is_some_and(|deny| deny.iter().all(has))
+    }
+}
+
+/// Reads the path of a list as the path of its items.
+fn read_items<'de, D: Deserializer<'de>>(file: D) -> Result<Vec<String>, D::Error> {
+    let mut path = SpecPath::deserialize(file)?.to_vec();
+    path.push("*".into());
+    Ok(path)
 }
 
 // === impl Open ===
@@ -263,7 +261,7 @@ fn matches_every_path(expression: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{OpenRules, OpenRulesFile, Passing};
+    use super::{OpenRules, Passing};
 
     fn passing(rules: &Value) -> Option<Passing> {
         let file = json!({
@@ -281,8 +279,8 @@ mod tests {
                 "to": {"anyOf": {"fields": {"paths": {"anyOf": {"oneOf": ["/*"]}}}}},
             }},
         });
-        let file: OpenRulesFile = serde_json::from_value(file).unwrap();
-        OpenRules::read(&file).passing(&json!({"rules": rules}))
+        let file: OpenRules = serde_json::from_value(file).unwrap();
+        file.passing(&json!({"rules": rules}))
     }
 
     fn allows_all(rule: &Value) -> bool {

@@ -3,35 +3,49 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::delegation::InheritanceFile;
 use super::file::PartitionBy;
+use super::paths::{read_all_within_spec, read_path, read_within_spec};
 use super::{
     DictatedBy, Direction, EmptySpec, Fact, MergeWith, NotApplied, OnListeners, Only, Op,
-    PortSettings, Strategy, Unread,
+    PortSettings, SpecPath, Strategy, Unread,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 use crate::model::object::guessed_group;
 
-/// A set of `GatewayClass`es, by controller or by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A set of classes of Gateways.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "ClassesFile", rename_all = "camelCase", deny_unknown_fields)]
 pub struct Classes {
-    /// Names of controllers.
+    /// Names of controllers whose classes are included.
+    #[serde(default)]
     pub controllers: Vec<Arc<str>>,
-    /// Names of classes.
+    /// Names of classes, whether or not their controllers are known.
+    #[serde(default)]
     pub names: Vec<Arc<str>>,
 }
 
 /// The labels by which a Service, or another object that clients call, names the Gateway in front of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    rename = "GatewayByLabelFile",
+    rename_all = "camelCase",
+    deny_unknown_fields
+)]
 pub struct GatewayByLabel {
-    /// The label with the name of the Gateway, on the object or its Namespace.
+    /// The label with the name of the Gateway, on the object or on its Namespace; that of the object takes
+    /// precedence.
     pub label: Arc<str>,
-    /// The label with the namespace of the Gateway.
+    /// The label with the namespace of the Gateway, next to the other one; the namespace of the object if absent.
     pub namespace_label: Arc<str>,
-    /// The value of that label that means no Gateway.
+    /// The value of `label` by which the object declares that it has no Gateway, regardless of its Namespace.
     pub opt_out_value: Arc<str>,
-    /// The protocol of the listener that decides from which namespaces the Gateway may be named.
+    /// The protocol of the listener that decides from which namespaces objects may name the Gateway; only from its
+    /// own if there is no such listener.
     pub protocol: Arc<str>,
     /// The label of the Gateway, or of its class, with the purpose of the Gateway.
     pub purpose_label: Arc<str>,
@@ -39,22 +53,32 @@ pub struct GatewayByLabel {
     pub purposes: Vec<Arc<str>>,
     /// The classes of such Gateways.
     pub classes: Classes,
-    /// Whether policies on such a Gateway act only on objects of its own namespace.
+    /// Whether policies on such a Gateway apply only to objects of its own namespace.
+    #[serde(default)]
     pub same_namespace: bool,
-    /// Whether nothing but such Gateways acts on the policies for requests to such objects.
+    /// Whether nothing but such Gateways applies the policies to requests for such objects: without one they have no effect there.
+    #[serde(default)]
     pub required: bool,
 }
 
-/// The labels that controllers give the Pods of a Gateway.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The labels that controllers give the Pods of a Gateway, beside those of `spec.infrastructure.labels`, or those of the Gateway
+/// itself if it states none.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    rename = "GatewayPodsFile",
+    rename_all = "camelCase",
+    deny_unknown_fields
+)]
 pub struct GatewayPods {
     /// The label with the name of the Gateway.
     pub name_label: Arc<str>,
     /// The label with the name of its class.
     pub class_label: Arc<str>,
     /// Labels that all such Pods have.
-    pub labels: Vec<(Arc<str>, Arc<str>)>,
+    #[serde(default)]
+    pub labels: BTreeMap<Arc<str>, Arc<str>>,
     /// Whether policies of the root namespace select only Pods there.
+    #[serde(default)]
     pub same_namespace: bool,
 }
 
@@ -67,65 +91,83 @@ impl GatewayByLabel {
     }
 }
 
-/// A setting that controls a field of targets of a kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One setting that controls a field of the target.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "ControlFile", rename_all = "camelCase", deny_unknown_fields)]
 pub struct Control {
-    /// Keys within the settings.
+    /// The path within the settings: `retryOn`.
+    #[serde(deserialize_with = "read_path")]
+    #[schemars(with = "String")]
     pub setting: Vec<String>,
     /// The kind of the target.
     pub target: GroupKind,
-    /// The path of the field from `spec`.
+    /// The path of the field from the root of the object: `spec.retryOn`.
+    #[serde(deserialize_with = "read_within_spec")]
     pub field: String,
-    /// Whether `false`, 0 and the empty string in the target count as unset.
+    /// Whether `false`, 0 and the empty string in the target count as unset, like an absent field.
+    #[serde(default)]
     pub zero_is_unset: bool,
 }
 
-/// A field that holds target references.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// One field that holds references.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "RefFile", rename_all = "camelCase", deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
 pub struct RefField {
-    /// The path from `spec`: `targetRef`, or `a.b`.
+    /// The path from the root of the object: `spec.targetRef`.
+    #[serde(deserialize_with = "read_within_spec")]
     pub path: String,
     /// Whether it is a list.
+    #[serde(default)]
     pub many: bool,
-    /// The group of a reference without one, if any source states it.
+    /// The group of a reference without one.
     pub default_group: Option<Arc<str>>,
-    /// The kind of a reference without one, if any source states it.
+    /// The kind of a reference without one.
     pub default_kind: Option<Arc<str>>,
-    /// The namespace of a reference without one, unless it is the policy's own.
+    /// The namespace of a reference without one; the policy's own by default.
     pub default_namespace: Option<Arc<str>>,
-    /// The key of an entry's labels, unless it is `matchLabels`.
+    /// The key under which an entry has the labels that it selects by, if it is not `matchLabels`.
     pub labels: Option<String>,
-    /// Whether an entry without labels selects nothing.
+    /// Whether an entry without labels selects nothing. Otherwise it selects everything.
+    #[serde(default)]
     pub empty_selects_none: bool,
-    /// Whether entries support `sectionName`; `None` if unknown.
+    /// Whether entries support `sectionName`.
     pub sections: Option<bool>,
-    /// The member that names the section, unless it is `sectionName`.
+    /// The member of an entry that names the section, if it is not `sectionName`; a number is read as a string.
     pub section_field: Option<String>,
-    /// The member that refers to sections by their port, if there is one.
+    /// A member of an entry that refers to sections by their port: the listeners of a Gateway on it, or the port of a
+    /// Service.
     pub port_field: Option<String>,
-    /// Whether entries must have a `sectionName`.
-    pub needs_section: bool,
-    /// Whether entries support `namespace`; `None` if unknown.
-    pub namespace: Option<bool>,
-    /// The maximum number of entries, if any source states it.
-    pub max: Option<usize>,
-    /// Whether some source forbids duplicate targets.
-    pub unique: bool,
-    /// Fields that are ignored if this one is set.
-    pub takes_precedence_over: Vec<String>,
-    /// `kind` and `name`, unless entries must have them.
-    pub may_lack: Vec<&'static str>,
-    /// All members that entries may have, if a CRD states them.
-    pub members: Option<Vec<String>>,
     /// Whether entries must have a `group`.
+    #[serde(default)]
     pub needs_group: bool,
-    /// Whether a CRD treats entries as equal that differ only in members of unknown meaning.
-    pub keyed: bool,
-    /// The kinds that a CRD allows in this field, if it lists all of them.
-    pub kinds: Option<Vec<GroupKind>>,
+    /// Whether entries must have a `sectionName`.
+    #[serde(default)]
+    pub needs_section: bool,
+    /// Whether entries support `namespace`.
+    pub namespace: Option<bool>,
+    /// The maximum number of entries.
+    pub max: Option<usize>,
+    /// Whether duplicate targets are rejected.
+    #[serde(default)]
+    pub unique: bool,
+    /// Fields that are ignored if this one is set: `spec.targetRefs`.
+    #[serde(default, deserialize_with = "read_all_within_spec")]
+    pub takes_precedence_over: Vec<String>,
     /// The kind of which all objects in the policy's own Namespace are targets, too, if that Namespace is one.
     pub in_namespace: Option<GroupKind>,
+    /// `kind` and `name`, unless entries must have them.
+    #[serde(skip)]
+    pub may_lack: Vec<&'static str>,
+    /// All members that entries may have, if a CRD states them.
+    #[serde(skip)]
+    pub members: Option<Vec<String>>,
+    /// Whether a CRD treats entries as equal that differ only in members of unknown meaning.
+    #[serde(skip)]
+    pub keyed: bool,
+    /// The kinds that a CRD allows in this field, if it lists all of them.
+    #[serde(skip)]
+    pub kinds: Option<Vec<GroupKind>>,
 }
 
 /// A kind that can be a target.
@@ -150,12 +192,13 @@ impl Allowed {
     }
 }
 
-/// An annotation of targets that names a policy, by which kinds without target fields are attached.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An annotation of targets that names a policy in their namespace.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "AnnotationFile", deny_unknown_fields)]
 pub struct Annotation {
     /// The kind of the targets.
     pub target: GroupKind,
-    /// The key; the value is the name of a policy in the same namespace.
+    /// The key of the annotation.
     pub key: Arc<str>,
 }
 
@@ -191,7 +234,7 @@ pub struct Protection {
     /// The name for users: `authentication`.
     pub name: Arc<str>,
     /// Paths within the settings, each of which provides it; the empty path means any policy.
-    pub settings: Vec<Vec<String>>,
+    pub settings: Vec<SpecPath>,
 }
 
 /// The rules by which the policies of a kind merge.
@@ -219,7 +262,7 @@ pub struct Merging {
     pub drops_empty_lists: Fact<bool>,
     /// The values that unset settings count as when policies merge, by paths within the settings.
     /// They count only where the policy has the object around the setting.
-    pub unset_is: Fact<Vec<(Vec<String>, String)>>,
+    pub unset_is: Fact<BTreeMap<SpecPath, String>>,
     /// Names of lists that add up on one target.
     pub append_lists: Fact<Vec<String>>,
     /// The effect of a policy without settings, if any source states it.
@@ -241,9 +284,9 @@ pub struct Merging {
     /// Whether each policy is a stage of its own.
     pub stage_per_policy: Fact<bool>,
     /// Settings of one stage that more specific stages do not undo, as paths within the settings.
-    pub kept_from_above: Fact<Vec<Vec<String>>>,
+    pub kept_from_above: Fact<Vec<SpecPath>>,
     /// Settings that are in force once per stage, in addition to those of other stages, as paths within the settings.
-    pub accumulate_per_stage: Fact<Vec<Vec<String>>>,
+    pub accumulate_per_stage: Fact<Vec<SpecPath>>,
     /// The field by whose value policies are partitioned, if there is one.
     pub partition_by: Fact<Option<PartitionBy>>,
     /// The strategies by which policies of a route that delegates merge with those of the routes that it delegates to, if it may

@@ -1,7 +1,38 @@
 //! Converts paths and names as people write them in profiles.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::ops::Deref;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Keys within the settings, which people write from the root of the object: `spec.jwt.optional`. `spec` alone means all
+/// settings.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema)]
+#[serde(from = "String", into = "String")]
+#[schemars(inline, description = "")]
+pub struct SpecPath(Vec<String>);
+
+// === impl SpecPath ===
+
+impl From<String> for SpecPath {
+    fn from(dotted: String) -> Self {
+        Self(setting_path(&dotted))
+    }
+}
+
+impl From<SpecPath> for String {
+    fn from(path: SpecPath) -> Self {
+        spec_path(&path)
+    }
+}
+
+impl Deref for SpecPath {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        &self.0
+    }
+}
 
 /// Paths are written from the root of the object and kept from `spec`.
 pub(super) fn within_spec(path: &str) -> String {
@@ -24,10 +55,6 @@ pub(super) fn spec_path(path: &[String]) -> String {
         .join(".")
 }
 
-pub(super) fn setting_paths(dotted: &[String]) -> Vec<Vec<String>> {
-    dotted.iter().map(|path| setting_path(path)).collect()
-}
-
 /// The last field of a path, after the one above it.
 pub(super) fn last_two(dotted: &str) -> [String; 2] {
     let (above, field) = dotted.rsplit_once('.').unwrap_or(("", dotted));
@@ -43,13 +70,20 @@ pub(super) fn path(dotted: &str) -> Vec<String> {
     dotted.split('.').map(str::to_owned).collect()
 }
 
-pub(super) fn pairs(labels: &BTreeMap<String, String>) -> Vec<(Arc<str>, Arc<str>)> {
-    let labels = labels.iter();
-    labels
-        .map(|(label, value)| (label.as_str().into(), value.as_str().into()))
-        .collect()
+/// Reads what [`within_spec`] converts.
+pub(super) fn read_within_spec<'de, D: Deserializer<'de>>(file: D) -> Result<String, D::Error> {
+    String::deserialize(file).map(|path| within_spec(&path))
 }
 
-pub(super) fn texts(names: &[String]) -> Vec<Arc<str>> {
-    names.iter().map(|name| name.as_str().into()).collect()
+/// Reads a list of what [`within_spec`] converts.
+pub(super) fn read_all_within_spec<'de, D: Deserializer<'de>>(
+    file: D,
+) -> Result<Vec<String>, D::Error> {
+    let paths = Vec::<String>::deserialize(file)?;
+    Ok(paths.iter().map(|path| within_spec(path)).collect())
+}
+
+/// Reads what [`path`] converts.
+pub(super) fn read_path<'de, D: Deserializer<'de>>(file: D) -> Result<Vec<String>, D::Error> {
+    String::deserialize(file).map(|dotted| path(&dotted))
 }

@@ -3,48 +3,29 @@
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::at_path;
-use super::paths::{setting_path, setting_paths};
+use super::paths::SpecPath;
 
 /// A list of settings for single ports.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PortSettingsFile {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename = "PortSettingsFile", deny_unknown_fields)]
+pub struct PortSettings {
     /// The list, as a path from the root of the object: `spec.perPort`.
-    pub list: String,
+    pub list: SpecPath,
     /// The member of an entry with the number of the port.
     pub port: String,
     /// Settings that an entry replaces on its port as a whole: `spec.default`. Without them, an entry adds to the
     /// other settings.
     #[serde(default)]
-    pub replaces: Vec<String>,
-}
-
-/// A list of settings for single ports.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PortSettings {
-    /// The list, as a path within the settings.
-    pub list: Vec<String>,
-    /// The member of an entry with the number of the port.
-    pub port: String,
-    /// Settings that an entry replaces on its port, as paths within the settings.
-    pub replaces: Vec<Vec<String>>,
+    pub replaces: Vec<SpecPath>,
 }
 
 // === impl PortSettings ===
 
 impl PortSettings {
-    pub(super) fn read(file: &PortSettingsFile) -> Self {
-        Self {
-            list: setting_path(&file.list),
-            port: file.port.clone(),
-            replaces: setting_paths(&file.replaces),
-        }
-    }
-
     /// The ports for which a spec has settings.
     pub fn ports(&self, spec: &Value) -> BTreeSet<u16> {
         let list = self.list.iter().try_fold(spec, |at, key| at.get(key));

@@ -5,35 +5,14 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::kind_match::Match;
 use crate::model::ids::GroupKind;
 
 /// Kinds that no controller takes as targets.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RefusedFile {
-    /// The kinds.
-    pub kinds: Vec<Match>,
-    /// The object that a policy should name instead: `a backend, such as a Service`.
-    pub suggestion: String,
-}
-
-/// Kinds that no controller takes as targets.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "RefusedFile", deny_unknown_fields)]
 pub struct Refused {
     /// The kinds.
     pub kinds: Vec<GroupKind>,
-    /// The object that a policy should name instead.
+    /// The object that a policy should name instead: `a backend, such as a Service`.
     pub suggestion: Arc<str>,
-}
-
-// === impl Refused ===
-
-impl Refused {
-    pub(super) fn read(file: &RefusedFile) -> Self {
-        Self {
-            kinds: file.kinds.iter().map(Match::gk).collect(),
-            suggestion: file.suggestion.as_str().into(),
-        }
-    }
 }

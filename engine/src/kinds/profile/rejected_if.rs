@@ -8,53 +8,56 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::annotation_value::AnnotationsFile;
-use super::condition::{Condition, ValuesFile};
-use super::file::Match;
-use super::paths::texts;
+use super::condition::{Condition, Values};
+use super::paths::SpecPath;
 use super::references::WhenRejected;
 use super::{Fact, Profile};
 use crate::model::ids::GroupKind;
 use crate::model::object::Meta;
 
 /// Settings for which controllers reject a policy.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    rename = "RejectedIfFile",
+    rename_all = "camelCase",
+    deny_unknown_fields
+)]
 #[allow(clippy::struct_excessive_bools)] // Each is a condition of its own.
-pub struct RejectedIfFile {
+pub struct RejectedIf {
     /// Only on targets of these kinds: `TCPRoute`. On all by default.
     #[serde(default)]
-    pub targets: Vec<String>,
+    targets: Vec<String>,
     /// Only if each of these fields has one of these values: `spec.jwt: [null]`. The values are those of `weakenedBy`.
     #[serde(default)]
-    pub when: ValuesFile,
+    when: Values,
     /// Only if none of these fields has one of these values.
     #[serde(default)]
-    pub unless: ValuesFile,
+    unless: Values,
     /// Only if each of these fields has a text of the other field, whatever its case: `spec.oidc.forwardIDToken.header` and
     /// `spec.jwt.providers.*.extractFrom.headers.*.name`.
     #[serde(default)]
-    pub alike: BTreeMap<String, String>,
+    alike: BTreeMap<SpecPath, SpecPath>,
     /// Only if two values of one of these fields are the same text: `spec.jwt.providers.*.name`.
     #[serde(default)]
-    pub repeated: Vec<String>,
+    repeated: Vec<SpecPath>,
     /// Only if each of these annotations of the policy has one of these values; `<not an integer>` stands for all that are no
     /// whole numbers of 32 bits.
     #[serde(default)]
-    pub annotated: AnnotationsFile,
+    pub(super) annotated: AnnotationsFile,
     /// Only for requests through Gateways of these controllers. Where others lead to the target, too, the policy is in force for their
     /// requests.
     #[serde(default)]
-    pub controllers: Vec<String>,
+    pub controllers: Vec<Arc<str>>,
     /// Only on targets of this kind whose own fields have these values: a Server of Linkerd with `spec.proxyProtocol: gRPC`.
     #[serde(default)]
-    pub of_target: Option<TargetFieldsFile>,
+    pub of_target: Option<TargetFields>,
     /// Only on routes of which every parent of this kind has fields with these values.
     #[serde(default)]
-    pub of_parents: Option<TargetFieldsFile>,
+    pub of_parents: Option<TargetFields>,
     /// Only for requests of routes of these kinds: `TCPRoute`. Where others lead to the target, too, the policy is in force for their
     /// requests.
     #[serde(default)]
-    pub only_behind: Vec<String>,
+    pub only_behind: Vec<Arc<str>>,
     /// Only for requests of routes of other namespaces than that of the target. Where others lead to the target, too, the policy
     /// is in force for their requests.
     #[serde(default)]
@@ -71,85 +74,37 @@ pub struct RejectedIfFile {
     #[serde(default)]
     pub requests_fail: bool,
     /// Why controllers reject it: one sentence for users.
-    pub text: String,
+    pub text: Arc<str>,
 }
 
 /// A kind of objects, and values of their own fields.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct TargetFieldsFile {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "TargetFieldsFile", deny_unknown_fields)]
+pub struct TargetFields {
     /// The kind.
-    pub kind: Match,
+    pub kind: GroupKind,
     /// Each of these fields has one of these values. The values are those of `weakenedBy`.
-    pub when: ValuesFile,
-}
-
-/// Settings for which controllers reject a policy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools)] // Each is a condition of its own.
-pub struct RejectedIf {
-    targets: Vec<String>,
-    condition: Condition,
-    /// The controllers that reject it; all if empty.
-    pub controllers: Vec<Arc<str>>,
-    /// The kind of the target, and what its own fields must say.
-    pub of_target: Option<(GroupKind, Condition)>,
-    /// The kind of the parents of the target, and what the own fields of each must say.
-    pub of_parents: Option<(GroupKind, Condition)>,
-    /// The kinds of the routes for whose requests they reject it; all if empty.
-    pub only_behind: Vec<Arc<str>>,
-    /// Whether they reject it only for requests of routes of other namespaces than that of the target.
-    pub other_namespaces: bool,
-    /// Whether another policy of the kind must name one of its objects.
-    pub shared_target: bool,
-    /// Whether the policy must name nothing but sections of the target.
-    pub only_sections: bool,
-    /// The effect that the policy still has then.
-    pub then: WhenRejected,
-    /// Whether requests that the policy is for get an error then.
-    pub requests_fail: bool,
-    /// Why controllers reject it.
-    pub text: Arc<str>,
+    pub when: Values,
 }
 
 // === impl RejectedIf ===
 
 impl RejectedIf {
-    pub(super) fn read(file: &RejectedIfFile) -> Self {
-        Self {
-            targets: file.targets.clone(),
-            condition: Condition::read(&file.when, &file.unless)
-                .with_alike(&file.alike)
-                .with_repeated(&file.repeated)
-                .with_annotations(&file.annotated),
-            controllers: texts(&file.controllers),
-            of_target: file.of_target.as_ref().map(TargetFieldsFile::read),
-            of_parents: file.of_parents.as_ref().map(TargetFieldsFile::read),
-            only_behind: texts(&file.only_behind),
-            other_namespaces: file.other_namespaces,
-            shared_target: file.shared_target,
-            only_sections: file.only_sections,
-            then: file.then,
-            requests_fail: file.requests_fail,
-            text: file.text.as_str().into(),
+    /// The spec and the annotations of the policies that they reject.
+    fn condition(&self) -> Condition<'_> {
+        Condition {
+            alike: Some(&self.alike),
+            repeated: &self.repeated,
+            ..Condition::new(&self.when, &self.unless, &self.annotated)
         }
     }
 
     /// Whether it concerns targets of a kind.
     pub fn is_about(&self, target: &GroupKind) -> bool {
-        let is_of_kind = |(kind, _): &(GroupKind, _)| kind == target;
+        let is_of_kind = |fields: &TargetFields| fields.kind == *target;
         let is_named = |kind: &String| **kind == *target.kind;
         self.of_target.as_ref().is_none_or(is_of_kind)
             && (self.targets.is_empty() || self.targets.iter().any(is_named))
-    }
-}
-
-// === impl TargetFieldsFile ===
-
-impl TargetFieldsFile {
-    fn read(&self) -> (GroupKind, Condition) {
-        let condition = Condition::read(&self.when, &ValuesFile::new());
-        (self.kind.gk(), condition)
     }
 }
 
@@ -167,7 +122,7 @@ impl Profile {
     pub(crate) fn rejected_by(&self, spec: &Value, meta: &Meta) -> Box<[usize]> {
         let all = self.rejected_if.iter().enumerate();
         let holds = all.filter(|(_, rejected)| {
-            let condition = &rejected.condition;
+            let condition = rejected.condition();
             condition.holds_for(Some(meta))
                 && self.bodies(spec).any(|body| condition.holds_in(body))
         });

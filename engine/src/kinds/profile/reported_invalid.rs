@@ -4,55 +4,36 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::paths::setting_paths;
+use super::paths::SpecPath;
 use super::references::WhenRejected;
 
 /// The effect that a policy still has if its controllers report it to be `Invalid`.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct ReportedInvalidFile {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    rename = "ReportedInvalidFile",
+    rename_all = "camelCase",
+    deny_unknown_fields
+)]
+pub struct ReportedInvalid {
     /// The effect that the policy still has.
     pub then: WhenRejected,
     /// Only on targets of these kinds: `HTTPRoute`. On all by default.
     #[serde(default)]
-    pub targets: Vec<String>,
+    targets: Vec<String>,
     /// Whether requests that the policy is for get an error then.
     #[serde(default)]
     pub requests_fail: bool,
     /// Settings that may let these requests pass if one of them is `true`: `spec.extAuth.failOpen`.
     #[serde(default)]
-    pub fail_open: Vec<String>,
+    pub fail_open: Vec<SpecPath>,
     /// Beginnings of messages with which a policy counts as absent all the same: `Invalid SecurityPolicy:`.
     #[serde(default)]
-    pub absent_with: Vec<String>,
-}
-
-/// The effect that a policy still has if its controllers report it to be invalid.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReportedInvalid {
-    /// The effect that the policy still has.
-    pub then: WhenRejected,
-    targets: Vec<String>,
-    /// Whether requests that the policy is for get an error.
-    pub requests_fail: bool,
-    /// Settings that may let these requests pass.
-    pub fail_open: Vec<Vec<String>>,
     absent_with: Vec<String>,
 }
 
 // === impl ReportedInvalid ===
 
 impl ReportedInvalid {
-    pub(super) fn read(file: &ReportedInvalidFile) -> Self {
-        Self {
-            then: file.then,
-            targets: file.targets.clone(),
-            requests_fail: file.requests_fail,
-            fail_open: setting_paths(&file.fail_open),
-            absent_with: file.absent_with.clone(),
-        }
-    }
-
     /// Whether it concerns targets of a kind.
     pub fn is_about(&self, kind: &str) -> bool {
         self.targets.is_empty() || self.targets.iter().any(|name| name == kind)

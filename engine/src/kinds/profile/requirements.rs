@@ -8,45 +8,30 @@ use serde::Deserialize;
 
 use super::Fact;
 use super::at_path::ANY_VALUE;
-use super::paths::setting_path;
+use super::paths::SpecPath;
 
 /// Fields of which a policy needs at least one, or the kinds of its targets.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct RequirementFile {
+#[serde(
+    rename = "RequirementFile",
+    rename_all = "camelCase",
+    deny_unknown_fields
+)]
+pub struct Requirement {
     /// The fields, as paths from the root of the object: `spec.rules`.
     #[serde(default)]
-    pub any_of: Vec<String>,
+    pub(crate) any_of: Vec<SpecPath>,
     /// The kinds of which each target must be one: `HTTPRoute`.
     #[serde(default)]
-    pub targets: Vec<String>,
+    pub(crate) targets: Vec<String>,
     /// Only for policies with one of these values in each of these fields: `spec.action: [DENY]`. `<any>` is any value.
     #[serde(default)]
-    pub when: BTreeMap<String, Vec<String>>,
-}
-
-/// Fields of which a policy needs at least one, or the kinds of its targets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Requirement {
-    pub(crate) any_of: Vec<Vec<String>>,
-    pub(crate) targets: Vec<String>,
-    pub(crate) when: Vec<(Vec<String>, Vec<String>)>,
+    pub(crate) when: BTreeMap<SpecPath, Vec<String>>,
 }
 
 // === impl Requirement ===
 
 impl Requirement {
-    pub(super) fn read(file: &RequirementFile) -> Self {
-        let when = file.when.iter();
-        Self {
-            any_of: file.any_of.iter().map(|path| setting_path(path)).collect(),
-            targets: file.targets.clone(),
-            when: when
-                .map(|(path, texts)| (setting_path(path), texts.clone()))
-                .collect(),
-        }
-    }
-
     /// `needs rules where action is DENY`.
     pub(crate) fn words(&self) -> String {
         let fields: Vec<String> = self.any_of.iter().map(|path| path.join(".")).collect();

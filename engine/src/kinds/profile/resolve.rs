@@ -6,15 +6,12 @@ use std::sync::Arc;
 
 use super::derive::{Derived, REF_FIELDS};
 use super::file::{Dialect, Number, ProfileFile, StanzasFile};
-use super::kind_match::Match;
 use super::narrow;
 use super::paths;
 use super::read;
 use super::{
-    ActsThrough, Allowed, Caveat, Class, Condition, CrossNamespace, DictatedBy, Direction, Fact,
-    Ineffective, Merging, NotApplied, OnListeners, OnRoutes, Op, PortSettings, Profile, RefField,
-    Reference, Refused, RejectedIf, ReportedInvalid, Requirement, SameTarget, Source, StanzaNames,
-    Strategies, Strategy, Unread, Weakness,
+    Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Ineffective, Merging, OnRoutes,
+    Op, Profile, RefField, SameTarget, Source, StanzaNames, Strategies, Strategy,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -31,7 +28,7 @@ pub(super) type Explicit<'a> = [(Option<&'a ProfileFile>, Source)];
 #[expect(clippy::too_many_lines, reason = "one fact after another")]
 pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>) -> Profile {
     let derived = crd.map(|crd| &*crd.facts);
-    let refs = first(explicit, read::refs)
+    let refs = first(explicit, |p| p.targets.refs.clone())
         .or_else(|| from_crd(derived.map(|d| d.refs.clone()).filter(|r| !r.is_empty())))
         .unwrap_or_else(|| default(default_refs()));
     let allow = first(explicit, read::allowed);
@@ -44,7 +41,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         }
         None => (refs, parents, allow),
     };
-    let annotation = first(explicit, |p| read::annotation(p).map(Some)).unwrap_or_default();
+    let annotation = stated(explicit, |p| p.targets.annotation.clone().map(Some));
     let demanded = derived.is_some_and(|d| d.required);
     let required = first(explicit, |p| p.targets.required)
         .filter(|fact| fact.from == Source::Config || **fact || !demanded)
@@ -57,7 +54,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     let unset = unset(explicit, *class, &strategies, allow.as_ref());
     let same_target = first(explicit, |p| p.conflict.same_target)
         .unwrap_or_else(|| default(same_target(*class, &strategies, *unset)));
-    let effective = first(explicit, |p| Some(read::kinds(p.effective.as_ref()?)))
+    let effective = first(explicit, |p| p.effective.clone())
         .unwrap_or_else(|| default(effective(allow.as_ref())));
     let cross_namespace = first(explicit, |p| p.targets.cross_namespace)
         .or_else(|| from_crd(derived.and_then(|d| d.cross_namespace)))
@@ -76,99 +73,48 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         clashes: stated(explicit, |p| p.conflict.clashes.clone()),
         hierarchy: stated(explicit, |p| p.hierarchy.clone()),
         service_as: stated(explicit, |p| p.targets.service_as),
-        by_filter_of: stated(explicit, |p| {
-            let kinds = p.targets.by_filter_of.as_ref()?;
-            Some(kinds.iter().map(Match::gk).collect())
-        }),
+        by_filter_of: stated(explicit, |p| p.targets.by_filter_of.clone()),
         on_missing: stated(explicit, |p| p.targets.on_missing),
-        on_missing_except: stated(explicit, |p| {
-            p.targets.on_missing_except.as_ref().map(read::classes)
-        }),
-        no_proxy_when: stated(explicit, |p| {
-            let when = p.targets.no_proxy_when.as_ref()?;
-            Some(Condition::read(when, &BTreeMap::new()))
-        }),
-        no_proxy_labels: stated(explicit, |p| {
-            p.targets.no_proxy_labels.as_ref().map(paths::pairs)
-        }),
-        gateway_by_label: stated(explicit, |p| {
-            let by_label = p.targets.gateway_by_label.as_ref()?;
-            Some(Some(read::gateway_by_label(by_label)))
-        }),
-        gateway_pods: stated(explicit, |p| {
-            let pods = p.targets.gateway_pods.as_ref()?;
-            Some(Some(Arc::new(read::gateway_pods(pods))))
-        }),
-        root_namespace: stated(explicit, |p| {
-            Some(Some(p.targets.root_namespace.as_deref()?.into()))
-        }),
-        refused: stated(explicit, |p| p.targets.refused.as_ref().map(Refused::read)),
+        on_missing_except: stated(explicit, |p| p.targets.on_missing_except.clone()),
+        no_proxy_when: stated(explicit, |p| p.targets.no_proxy_when.clone()),
+        no_proxy_labels: stated(explicit, |p| p.targets.no_proxy_labels.clone()),
+        gateway_by_label: stated(explicit, |p| p.targets.gateway_by_label.clone().map(Some)),
+        gateway_pods: stated(explicit, |p| p.targets.gateway_pods.clone().map(Some)),
+        root_namespace: stated(explicit, |p| p.targets.root_namespace.clone().map(Some)),
+        refused: stated(explicit, |p| p.targets.refused.clone()),
         name_comparison: first(explicit, |p| p.targets.name_comparison)
             .or_else(|| from_crd(derived.and_then(|d| d.spelled)))
             .unwrap_or_default(),
         section_naming: stated(explicit, |p| p.targets.section_naming),
         ports_by: stated(explicit, |p| p.targets.ports_by),
-        port_numbers_with: stated(explicit, |p| {
-            Some(paths::texts(p.targets.port_numbers_with.as_ref()?))
-        }),
+        port_numbers_with: stated(explicit, |p| p.targets.port_numbers_with.clone()),
         conflict_fields: stated(explicit, |p| {
             Some(paths::paths(p.conflict.fields.as_ref()?))
         }),
-        core_group_with: stated(explicit, |p| {
-            Some(paths::texts(p.targets.core_group_with.as_ref()?))
-        }),
-        no_core_group_with: stated(explicit, |p| {
-            Some(paths::texts(p.targets.no_core_group_with.as_ref()?))
-        }),
-        weight: stated(explicit, |p| {
-            Some(Some(p.conflict.weight.as_deref()?.into()))
-        }),
+        core_group_with: stated(explicit, |p| p.targets.core_group_with.clone()),
+        no_core_group_with: stated(explicit, |p| p.targets.no_core_group_with.clone()),
+        weight: stated(explicit, |p| p.conflict.weight.clone().map(Some)),
         equal_age: stated(explicit, |p| p.conflict.equal_age),
-        controls: stated(explicit, read::controls),
-        caveats: stated(explicit, |p| {
-            Some(p.caveats.as_ref()?.iter().map(Caveat::read).collect())
+        controls: stated(explicit, |p| {
+            Some(p.controls.clone()).filter(|controls| !controls.is_empty())
         }),
-        requirements: stated(explicit, |p| {
-            let requirements = p.requirements.as_ref()?.iter();
-            Some(requirements.map(Requirement::read).collect())
-        }),
+        caveats: stated(explicit, |p| p.caveats.clone()),
+        requirements: stated(explicit, |p| p.requirements.clone()),
         protects: stated(explicit, read::protections),
-        switched_off_by: stated(explicit, |p| {
-            Some(paths::setting_paths(p.switched_off_by.as_ref()?))
-        }),
-        protects_if_empty: stated(explicit, |p| {
-            Some(paths::setting_paths(p.protects_if_empty.as_ref()?))
-        }),
-        weakened_by: stated(explicit, |p| {
-            Some(p.weakened_by.as_ref()?.iter().map(Weakness::read).collect())
-        }),
-        alternative_entries: stated(explicit, |p| {
-            Some(paths::setting_paths(p.alternative_entries.as_ref()?))
-        }),
-        alternatives: stated(explicit, |p| Some(Some(p.alternatives.as_ref()?.read()))),
-        acts_through: stated(explicit, |p| {
-            Some(Some(ActsThrough::read(p.acts_through.as_ref()?)))
-        }),
+        switched_off_by: stated(explicit, |p| p.switched_off_by.clone()),
+        protects_if_empty: stated(explicit, |p| p.protects_if_empty.clone()),
+        weakened_by: stated(explicit, |p| p.weakened_by.clone()),
+        alternative_entries: stated(explicit, |p| p.alternative_entries.clone()),
+        alternatives: stated(explicit, |p| p.alternatives.clone().map(Some)),
+        acts_through: stated(explicit, |p| p.acts_through.clone().map(Some)),
         drops_nulls: stated(explicit, |p| p.drops_nulls),
-        references: stated(explicit, |p| {
-            Some(p.references.as_ref()?.iter().map(Reference::read).collect())
-        }),
-        rejected_if: stated(explicit, |p| {
-            Some(
-                p.rejected_if
-                    .as_ref()?
-                    .iter()
-                    .map(RejectedIf::read)
-                    .collect(),
-            )
-        }),
-        reported_invalid: stated(explicit, |p| {
-            Some(Some(ReportedInvalid::read(p.reported_invalid.as_ref()?)))
-        }),
-        controllers: stated(explicit, |p| Some(paths::texts(p.controllers.as_ref()?))),
-        ignored_by: stated(explicit, |p| Some(paths::texts(p.ignored_by.as_ref()?))),
-        classes: stated(explicit, |p| Some(paths::texts(p.classes.as_ref()?))),
-        domain: stated(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),
+        references: stated(explicit, |p| p.references.clone()),
+        rejected_if: stated(explicit, |p| p.rejected_if.clone()),
+        reported_invalid: stated(explicit, |p| p.reported_invalid.clone().map(Some)),
+        controllers: stated(explicit, |p| p.controllers.clone()),
+        ignored_by: stated(explicit, |p| p.ignored_by.clone()),
+        classes: stated(explicit, |p| p.classes.clone()),
+        domain: stated(explicit, |p| p.domain.clone().map(Some)),
         status: first(explicit, |p| p.status.shape)
             .or_else(|| from_crd(derived.and_then(|d| d.status)))
             .map(|fact| fact.map(Some))
@@ -180,17 +126,13 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
             .unwrap_or_else(|| default(MAX_ANCESTORS)),
         tells_overridden: stated(explicit, |p| p.status.overridden),
         may_be_empty: stated(explicit, |p| p.status.may_be_empty),
-        must_be_true: stated(explicit, |p| {
-            Some(paths::texts(p.status.must_be_true.as_ref()?))
-        }),
-        in_force: first(explicit, |p| {
-            Some(paths::texts(p.status.in_force.as_ref()?))
-        })
-        .unwrap_or_else(|| default(ENFORCEMENT.into_iter().map(Arc::from).collect())),
+        must_be_true: stated(explicit, |p| p.status.must_be_true.clone()),
+        in_force: first(explicit, |p| p.status.in_force.clone())
+            .unwrap_or_else(|| default(ENFORCEMENT.into_iter().map(Arc::from).collect())),
         idle: stated(explicit, |p| p.status.idle.clone()),
         merging: merging(explicit),
         versions: from_crd(crd.map(|crd| crd.served.clone()))
-            .unwrap_or_else(|| stated(explicit, |p| Some(paths::texts(p.versions.as_ref()?)))),
+            .unwrap_or_else(|| stated(explicit, |p| p.versions.clone())),
         schemas: derived.map(|d| d.versions.clone()).unwrap_or_default(),
         one_form: from_crd(derived.is_some_and(|d| d.one_form).then_some(true)).unwrap_or_default(),
         annotation,
@@ -392,43 +334,20 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
             Some(lists.map(|list| paths::last_two(list)).collect())
         }),
         drops_empty_lists: stated(explicit, |p| p.merge.drops_empty_lists),
-        unset_is: stated(explicit, |p| {
-            let settings = p.merge.unset_is.as_ref()?.iter();
-            Some(
-                settings
-                    .map(|(path, text)| (paths::setting_path(path), text.clone()))
-                    .collect(),
-            )
-        }),
+        unset_is: stated(explicit, |p| p.merge.unset_is.clone()),
         append_lists: stated(explicit, |p| p.merge.append_lists.clone()),
         empty_spec: stated(explicit, |p| p.merge.empty_spec.map(Some)),
-        on_listeners: stated(explicit, |p| {
-            let on_listeners = p.merge.on_listeners.as_ref()?;
-            Some(on_listeners.iter().map(OnListeners::read).collect())
-        }),
-        ports: stated(explicit, |p| {
-            Some(p.merge.ports.as_ref().map(PortSettings::read)).filter(Option::is_some)
-        }),
-        unread: stated(explicit, |p| {
-            Some(p.merge.unread.as_ref()?.iter().map(Unread::read).collect())
-        }),
-        not_applied_if: stated(explicit, |p| {
-            let values = p.merge.not_applied_if.as_ref()?;
-            Some(values.iter().map(NotApplied::read).collect())
-        }),
+        on_listeners: stated(explicit, |p| p.merge.on_listeners.clone()),
+        ports: stated(explicit, |p| p.merge.ports.clone().map(Some)),
+        unread: stated(explicit, |p| p.merge.unread.clone()),
+        not_applied_if: stated(explicit, |p| p.merge.not_applied_if.clone()),
         levels_by_age: stated(explicit, |p| p.merge.levels_by_age.clone()),
         stages: stated(explicit, |p| p.merge.stages.clone()),
         stage_per_policy: stated(explicit, |p| p.merge.stage_per_policy),
-        kept_from_above: stated(explicit, |p| {
-            Some(paths::setting_paths(p.merge.kept_from_above.as_ref()?))
-        }),
+        kept_from_above: stated(explicit, |p| p.merge.kept_from_above.clone()),
         partition_by: stated(explicit, |p| p.merge.partition_by.clone().map(Some)),
-        accumulate_per_stage: stated(explicit, |p| {
-            Some(paths::setting_paths(p.merge.accumulate_per_stage.as_ref()?))
-        }),
-        inheritance: stated(explicit, |p| {
-            Some(Some(Arc::new(p.merge.inheritance.clone()?)))
-        }),
+        accumulate_per_stage: stated(explicit, |p| p.merge.accumulate_per_stage.clone()),
+        inheritance: stated(explicit, |p| p.merge.inheritance.clone().map(Some)),
         non_empty_if: stated(explicit, |p| {
             let fields = p.merge.non_empty_if.as_ref()?;
             Some(

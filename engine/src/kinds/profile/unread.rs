@@ -3,47 +3,22 @@
 use std::borrow::Cow;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::condition::{Condition, ValuesFile};
-use super::paths::{setting_paths, spec_path};
+use super::condition::Values;
+use super::paths::SpecPath;
 use super::{Profile, at_path};
 
 /// Settings that controllers do not read.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UnreadFile {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename = "UnreadFile", deny_unknown_fields)]
+pub struct Unread {
     /// The settings: `spec.rateLimit.local`.
-    pub settings: Vec<String>,
+    settings: Vec<SpecPath>,
     /// If each of these fields of the same policy has one of these values: `spec.rateLimit.type: [Global]`. The values are
     /// those of `weakenedBy`.
-    pub when: ValuesFile,
-}
-
-/// Settings that controllers do not read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unread {
-    /// The settings, as paths within the spec.
-    settings: Vec<Vec<String>>,
-    condition: Condition,
-}
-
-// === impl Unread ===
-
-impl Unread {
-    pub(super) fn read(file: &UnreadFile) -> Self {
-        Self {
-            settings: setting_paths(&file.settings),
-            condition: Condition::read(&file.when, &ValuesFile::new()),
-        }
-    }
-
-    /// The form that users see.
-    pub(super) fn json(&self) -> Value {
-        let settings: Vec<String> = self.settings.iter().map(|path| spec_path(path)).collect();
-        json!({"settings": settings, "when": self.condition.json()})
-    }
+    when: Values,
 }
 
 // === impl Profile ===
@@ -52,7 +27,7 @@ impl Profile {
     /// Removes the settings that controllers do not read from the spec of a policy.
     pub(crate) fn take_unread(&self, spec: &mut Cow<'_, Value>) {
         for unread in self.merging.unread.iter() {
-            if unread.condition.holds_in(spec) {
+            if unread.when.all_in(spec) {
                 for path in &unread.settings {
                     at_path::remove(spec.to_mut(), path);
                 }

@@ -17,7 +17,7 @@ const DOES_NOT_MATCH: &str = "<does not match ";
 
 /// A value that a profile asks for, read from what people write there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub(super) enum Wanted {
     /// `<any>`: any value but `null`.
     Any,
     /// `<matches ^https://>`: a text that the expression matches.

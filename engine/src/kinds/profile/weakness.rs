@@ -7,40 +7,39 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::annotation_value::AnnotationsFile;
-use super::condition::{Condition, ValuesFile};
-use super::kind_match::Match;
-use super::open_rules::{OpenRules, OpenRulesFile, Passing};
-use super::paths::setting_paths;
+use super::condition::{Condition, Values};
+use super::open_rules::{OpenRules, Passing};
+use super::paths::SpecPath;
 use crate::model::ids::GroupKind;
 
 /// Values with which settings protect only some requests, or none.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct WeaknessFile {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "WeaknessFile", rename_all = "camelCase", deny_unknown_fields)]
+pub struct Weakness {
     /// The settings that protect less: `spec.jwt`. `spec` alone means all of them.
-    pub settings: Vec<String>,
+    pub settings: Vec<SpecPath>,
     /// Only if each of these fields has one of these values: `spec.jwt.optional: [true]`. `*` in a path stands for any
     /// item of a list or any field of a map. Among the values, `null` means that the field is absent, `<any>` that it is
     /// not, `<matches ^https://>` a text that the regular expression matches, `<does not match ^https://>` a text that it does
     /// not match, and `{}` an empty object; any other object stands for all objects with such fields.
     #[serde(default)]
-    pub when: ValuesFile,
+    when: Values,
     /// Only if none of these fields has one of these values.
     #[serde(default)]
-    pub unless: ValuesFile,
+    unless: Values,
     /// Only if these rules let every request pass. With the result `some-pass`: only if they let every request pass that
     /// none of them denies before.
-    pub open_rules: Option<OpenRulesFile>,
+    open_rules: Option<OpenRules>,
     /// Only if these rules do not match every request.
-    pub unless_open_rules: Option<OpenRulesFile>,
+    unless_open_rules: Option<OpenRules>,
     /// Only if each of these annotations of the policy has one of these values. With the settings `spec`, no other
     /// condition and the result `not-applied`, such a policy has no effect at all.
     #[serde(default)]
-    pub annotated: AnnotationsFile,
+    pub(super) annotated: AnnotationsFile,
     /// The requests that pass.
     pub result: WeaknessResult,
     /// One sentence for users, shown with the policy.
-    pub text: Option<String>,
+    pub text: Option<Arc<str>>,
 }
 
 /// The requests that pass where weak settings apply.
@@ -59,123 +58,58 @@ pub enum WeaknessResult {
 
 /// Policies of a kind of which any may let a request pass: if one of them lets all requests pass, the others protect
 /// nothing.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct AlternativesFile {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    rename = "AlternativesFile",
+    rename_all = "camelCase",
+    deny_unknown_fields
+)]
+pub struct Alternatives {
     /// Only policies with one of these values in each of these fields; all by default.
     #[serde(default)]
-    pub when: ValuesFile,
+    pub when: Values,
     /// Other kinds whose policies are alternatives to these.
     #[serde(default)]
-    pub with: Vec<Match>,
+    pub with: Vec<GroupKind>,
     /// Targets that themselves let every request pass, whatever policies say.
     #[serde(default)]
-    pub open_targets: Vec<OpenTargetFile>,
+    pub open_targets: Vec<OpenTarget>,
 }
 
 /// Targets that let every request pass.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct OpenTargetFile {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    rename = "OpenTargetFile",
+    rename_all = "camelCase",
+    deny_unknown_fields
+)]
+pub struct OpenTarget {
     /// The kind of the targets.
-    pub kind: Match,
+    pub kind: GroupKind,
     /// Only if each of these fields of the target has one of these values: `spec.accessPolicy: [all-unauthenticated]`.
-    pub when: ValuesFile,
+    pub when: Values,
     /// One sentence for users.
-    pub text: String,
+    pub text: Arc<str>,
     /// Whether such a target that does not let every request pass lets none pass without a policy.
     #[serde(default)]
     pub otherwise_closed: bool,
     /// Why requests pass once the target is deleted, in one sentence for users.
-    pub open_when_deleted: Option<String>,
-}
-
-/// Targets that let every request pass.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenTarget {
-    /// The kind of the targets.
-    pub gk: GroupKind,
-    /// When they do.
-    pub condition: Condition,
-    /// One sentence for users.
-    pub text: Arc<str>,
-    /// Whether a target that does not lets no request pass without a policy.
-    pub otherwise_closed: bool,
-    /// Why requests pass once the target is deleted.
     pub open_when_deleted: Option<Arc<str>>,
-}
-
-/// Policies of which any may let a request pass.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alternatives {
-    /// The policies of the kind that it is about.
-    pub condition: Condition,
-    /// Other kinds whose policies are alternatives to these.
-    pub with: Vec<GroupKind>,
-    /// Targets that themselves let every request pass.
-    pub open_targets: Vec<OpenTarget>,
-}
-
-/// Values with which settings protect only some requests, or none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Weakness {
-    /// Paths within the settings.
-    pub settings: Vec<Vec<String>>,
-    /// When it applies.
-    pub condition: Condition,
-    /// The requests that pass.
-    pub result: WeaknessResult,
-    /// One sentence for users, unless the settings speak for themselves.
-    pub text: Option<Arc<str>>,
 }
 
 // === impl Weakness ===
 
 impl Weakness {
-    pub(super) fn read(file: &WeaknessFile) -> Self {
-        let passing = match file.result {
+    /// When it applies.
+    pub fn condition(&self) -> Condition<'_> {
+        let passing = match self.result {
             WeaknessResult::SomePass => Passing::NotDenied,
             WeaknessResult::AllPass | WeaknessResult::NotApplied => Passing::All,
         };
-        let rules = file.open_rules.as_ref();
-        let others = file.unless_open_rules.as_ref();
-        let condition = Condition::read(&file.when, &file.unless)
-            .with_annotations(&file.annotated)
-            .with_rules(
-                rules.map(|rules| (OpenRules::read(rules), passing)),
-                others.map(OpenRules::read),
-            );
-        Self {
-            settings: setting_paths(&file.settings),
-            condition,
-            result: file.result,
-            text: file.text.as_deref().map(Into::into),
-        }
-    }
-}
-
-// === impl AlternativesFile ===
-
-impl AlternativesFile {
-    pub(super) fn read(&self) -> Alternatives {
-        Alternatives {
-            condition: Condition::read(&self.when, &ValuesFile::new()),
-            with: self.with.iter().map(Match::gk).collect(),
-            open_targets: self.open_targets.iter().map(OpenTarget::read).collect(),
-        }
-    }
-}
-
-// === impl OpenTarget ===
-
-impl OpenTarget {
-    fn read(file: &OpenTargetFile) -> Self {
-        Self {
-            gk: file.kind.gk(),
-            condition: Condition::read(&file.when, &ValuesFile::new()),
-            text: file.text.as_str().into(),
-            otherwise_closed: file.otherwise_closed,
-            open_when_deleted: file.open_when_deleted.as_deref().map(Into::into),
+        Condition {
+            open: self.open_rules.as_ref().map(|rules| (rules, passing)),
+            not_open: self.unless_open_rules.as_ref(),
+            ..Condition::new(&self.when, &self.unless, &self.annotated)
         }
     }
 }

@@ -1,18 +1,22 @@
 //! Differences between the reported status and the status that attache expects.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::{Accepted, PolicyStatus, State};
 use crate::attachment::reports::{CombinedAcceptance, ControllerStatus, Overridden, Report};
 
-/// A disagreement of a controller and attache about a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A disagreement of controllers and attache about a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename = "Differs", rename_all = "kebab-case")]
 pub enum Disagreement {
     /// attache expects it to be accepted; its controller rejects it, somewhere or everywhere.
     Rejected,
     /// attache expects it to be rejected; its controller accepts it.
     Accepted,
-    /// attache expects it to be in force; its controller says that it is not.
+    /// attache expects it to be in force; its controller reports that it is not.
     NotEnforced,
-    /// attache expects it to be in force; its controller says that others override it.
+    /// attache expects it to be in force; its controller reports that other policies override it.
     Overridden,
 }
 

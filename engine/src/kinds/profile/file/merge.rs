@@ -1,14 +1,15 @@
 //! The part `merge` of a profile: how policies of a kind merge.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::condition::ValuesFile;
+use super::super::condition::Values;
 use super::super::{
-    DictatedBy, Direction, EmptySpec, InheritanceFile, MergeWith, NotAppliedFile, OnListenersFile,
-    Op, PortSettingsFile, UnreadFile,
+    DictatedBy, Direction, EmptySpec, InheritanceFile, MergeWith, NotApplied, OnListeners, Op,
+    PortSettings, SpecPath, Unread,
 };
 use super::yes;
 use crate::model::level::Level;
@@ -50,7 +51,7 @@ pub struct Merge {
     /// The value that a controller assumes if the object around a setting is there and the setting is not:
     /// `spec.authorization.defaultAction: Deny`. In a merge it wins over the value of the other policy: if the policy of the
     /// Gateway has `defaultAction: Allow`, and that of the route has `authorization` without it, the result is `Deny`.
-    pub unset_is: Option<BTreeMap<String, String>>,
+    pub unset_is: Option<BTreeMap<SpecPath, String>>,
     /// Names of list fields that add up if several policies are attached to one target; between levels they are
     /// replaced as a whole.
     pub append_lists: Option<Vec<String>>,
@@ -67,14 +68,14 @@ pub struct Merge {
     /// Settings that do nothing if a policy is attached at some levels.
     pub ineffective: Option<Vec<IdleFile>>,
     /// Listeners on which only some settings are in force, or policies merge in other stages, by their protocol.
-    pub on_listeners: Option<Vec<OnListenersFile>>,
+    pub on_listeners: Option<Vec<OnListeners>>,
     /// A list of settings for single ports: each entry applies only to the listeners of its port.
-    pub ports: Option<PortSettingsFile>,
+    pub ports: Option<PortSettings>,
     /// Settings that controllers do not read because of another setting of the same policy, even if the policies that it is
     /// merged with set them.
-    pub unread: Option<Vec<UnreadFile>>,
+    pub unread: Option<Vec<Unread>>,
     /// Values of the merged settings with which controllers apply none of them.
-    pub not_applied_if: Option<Vec<NotAppliedFile>>,
+    pub not_applied_if: Option<Vec<NotApplied>>,
     /// Levels whose policies merge by age, as if they had one target.
     pub levels_by_age: Option<Vec<Level>>,
     /// Levels that the controller merges first, before it lays the results over each other. Each level separately by
@@ -85,13 +86,13 @@ pub struct Merge {
     pub stage_per_policy: Option<bool>,
     /// Settings of a less specific stage that a more specific one does not undo: `spec.extAuth.disable` keeps
     /// `extAuth` as it is.
-    pub kept_from_above: Option<Vec<String>>,
+    pub kept_from_above: Option<Vec<SpecPath>>,
     /// Settings that are in force once per stage, in addition to those of other stages: `spec.extAuth`.
-    pub accumulate_per_stage: Option<Vec<String>>,
+    pub accumulate_per_stage: Option<Vec<SpecPath>>,
     /// The field by whose value policies are partitioned: those with one value do not merge with those with another one.
     pub partition_by: Option<PartitionBy>,
     /// The strategies by which policies of a route that delegates merge with those of the routes that it delegates to.
-    pub inheritance: Option<InheritanceFile>,
+    pub inheritance: Option<Arc<InheritanceFile>>,
 }
 
 /// A field by whose value policies are partitioned: those with one value do not merge with those with another one, and both
@@ -115,14 +116,14 @@ pub struct IdleFile {
     pub settings: Vec<String>,
     /// Only for requests through listeners with these protocols, of those in `onListeners`.
     #[serde(default)]
-    pub protocols: Vec<String>,
+    pub protocols: Vec<Arc<str>>,
     /// Only on routes of these kinds, of the group `gateway.networking.k8s.io`.
     #[serde(default)]
     pub routes: Vec<String>,
     /// Only for policies with one of these values in each of these fields: `spec.action: [CUSTOM]`. The values are those of
     /// `weakenedBy`.
     #[serde(default)]
-    pub when: ValuesFile,
+    pub when: Values,
     /// Whether the settings are in force all the same where the policy of a route names a strategy by which it merges with this policy:
     /// `spec.connection` of the policy of a Gateway does nothing on a `TCPRoute`, unless the policy of the route has
     /// `mergeType: StrategicMerge`.
