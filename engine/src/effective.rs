@@ -80,8 +80,8 @@ pub struct PathGroup {
     pub effective: Shared<Effective>,
     /// Whether the paths reach effective targets of the kind.
     pub complete: bool,
-    /// Whether the paths begin at a listener or a mesh Service. Objects outside the topology (Secrets, virtual kinds)
-    /// have nothing to be attached to.
+    /// Whether the paths begin at a listener or a mesh Service whose controller applies policies of the kind to them. Objects
+    /// outside the topology (Secrets, virtual kinds) have nothing to be attached to.
     pub attached: bool,
     /// The facts of the listeners that policies of the kind depend on.
     pub listener: ListenerFacts,

@@ -76,7 +76,7 @@ fn holds(name: &str, inputs: u64) {
 
 #[test]
 fn reviews() {
-    holds("review", 500);
+    holds("review", 150);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn patches() {
 fn directories() {
     // Documents are read on threads with as much stack as a process's main thread; test threads have a quarter of that.
     let thread = std::thread::Builder::new().stack_size(8 << 20);
-    let read = thread.spawn(|| holds("directory", 300)).unwrap();
+    let read = thread.spawn(|| holds("directory", 100)).unwrap();
     read.join().unwrap();
 }
 
@@ -99,7 +99,7 @@ fn definitions() {
 
 #[test]
 fn configurations() {
-    holds("config", 100);
+    holds("config", 25);
 }
 
 #[test]
@@ -114,5 +114,5 @@ fn hostnames() {
 
 #[test]
 fn requests() {
-    holds("request", 500);
+    holds("request", 200);
 }

@@ -87,7 +87,7 @@ fn gateways_of(snapshot: &Snapshot, policy: &Policy, entry: &Entry, place: &Plac
         let senders = parents
             .iter()
             .filter(|parent| controller(snapshot, parent) == by);
-        senders.map(|parent| parent.whole()).collect::<Vec<Place>>()
+        senders.map(ObjectKey::whole).collect::<Vec<Place>>()
     };
     let own = sent_by(entry.controller.as_ref());
     let own = if own.is_empty() { sent_by(None) } else { own };

@@ -119,7 +119,7 @@ pub(super) fn ancestors(snapshot: &Snapshot, theirs: &Arc<str>, place: &Place) -
         .map(|gateway| &gateway.key);
     let gateways = gateways.filter(|key| key.name == place.object.name);
     let theirs = gateways.filter(|key| controller(snapshot, key) == Some(theirs));
-    let mut places: Vec<Place> = theirs.map(|key| key.whole()).collect();
+    let mut places: Vec<Place> = theirs.map(ObjectKey::whole).collect();
     places.sort();
     if places.is_empty() {
         places.push(place.clone());

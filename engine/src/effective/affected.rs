@@ -138,7 +138,7 @@ fn policies_at_or_above(
     for kind in resolver.kinds_through(key) {
         // Paths with the same policies are reported once.
         let mut all: Vec<PathPolicies> = Vec::new();
-        let mut known: maps::HashSet<(Outcome, Position)> = maps::HashSet::default();
+        let mut known: maps::HashSet<(Outcome, Position, bool)> = maps::HashSet::default();
         let groups = resolver.paths_through(key, &kind);
         let profile = resolver.snapshot().profile(&kind);
         let is_direct = profile.is_some_and(|profile| profile.class.value == Class::Direct);
@@ -153,7 +153,7 @@ fn policies_at_or_above(
             let Some(position) = position(&group, at).filter(|_| ends_there) else {
                 continue;
             };
-            if known.insert((group.outcome(), position)) {
+            if known.insert((group.outcome(), position, group.attached)) {
                 let in_force = if group.attached {
                     group.effective.policies().into_iter().collect()
                 } else {

@@ -10,6 +10,7 @@ use crate::kinds::profile::{DictatedBy, Profile};
 use crate::merge::{Effective, Participants, PolicyOutcome, fold_levels, policy_outcome};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::{Level, Position, Step};
+use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::topology::places;
 
@@ -20,6 +21,21 @@ impl PathGroup {
     pub(super) fn facts(&self) -> Option<&Profile> {
         let mut policies = self.stack.iter().flat_map(|level| level.policies.iter());
         policies.next().map(|policy| &*policy.profile)
+    }
+
+    /// These paths as requests meet them: without policies where those of the kind do not apply to the requests that come.
+    /// `None` if no request comes, because the paths begin at no listener or Service.
+    #[must_use]
+    pub fn for_requests(mut self) -> Option<Self> {
+        if self.attached {
+            return Some(self);
+        }
+        let mut paths = self.paths.ancestors.iter();
+        paths.any(|path| !path.steps.is_empty()).then(|| {
+            self.effective = Shared::default();
+            self.attached = true;
+            self
+        })
     }
 
     /// A policy attached to these paths, with the settings that apply there.

@@ -12,8 +12,8 @@ use crate::attachment::rejection::is_reported_accepted;
 use crate::kinds::profile::{MergeWith, Profile, collect};
 use crate::merge::{Effective, MergeLevel, fold_cost, fold_levels};
 use crate::model::ids::{GroupKind, Place};
-use crate::policy::Policy;
 use crate::policy::fuel::{self, Fuel};
+use crate::policy::{InForce, Policy};
 use crate::state::snapshot::Snapshot;
 
 /// The policies of a level with the settings that they are written with; owned if they are attached without them.
@@ -74,7 +74,7 @@ pub(super) fn refuse_if_not_applied(
     effective: &Effective,
 ) -> bool {
     let mut not_applied = profile.merging.not_applied_if.iter();
-    let mut in_force = effective.in_force().map(|part| part.json());
+    let mut in_force = effective.in_force().map(InForce::json);
     let Some(settings) = in_force.next() else {
         return false;
     };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::effective::renames::Renames;
 use crate::effective::taken_hostnames::{HostnamesTaken, NewListeners};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
-use crate::model::object::{Node, Object, is_route};
+use crate::model::object::{BackendRef, Node, Object, is_route};
 use crate::state::grants::routes_into;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::delegated_to;
@@ -344,15 +344,15 @@ fn cut_off(
         let (Some(old), Some(new)) = (old, after.get(key)) else {
             continue;
         };
-        let backends_before: BTreeSet<ObjectKey> = old
+        let (reached_before, unreached_before): (Vec<&BackendRef>, Vec<_>) = old
             .backends()
-            .filter(|reference| unreached(before, old, reference).is_none())
-            .map(|reference| renames.later(&reference.object))
-            .collect();
-        for reference in new
-            .backends()
-            .filter(|r| backends_before.contains(&r.object))
-        {
+            .partition(|reference| unreached(before, old, reference).is_none());
+        let is_lost = |reference: &&BackendRef| {
+            let is_of = |old: &&BackendRef| renames.later(&old.object) == reference.object;
+            let is_alike = |old: &&BackendRef| is_of(old) && old.port == reference.port;
+            reached_before.iter().any(is_of) && !unreached_before.iter().any(is_alike)
+        };
+        for reference in new.backends().filter(is_lost) {
             if let Some(why) = unreached(after, new, reference) {
                 let why = not_usable(why, key, &reference.object);
                 unusable.insert((key.clone(), reference.object.clone(), why));

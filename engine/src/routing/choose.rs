@@ -31,11 +31,12 @@ struct Candidate<'a, 'b> {
     at: Option<&'b Attached<'a>>,
 }
 
-/// Whether the hostnames of routes matter. In a mesh they do not (GEP-1426).
+/// Whether the hostnames of routes matter.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Hosts<'h> {
     Count(ListenerHosts<'h>),
-    Ignored,
+    /// They do not; rules are tried in this order.
+    Ignored(RuleOrder),
 }
 
 /// The lists of rules that a controller keeps apart, by the hostname of their routes: the first route of each, and whether it is
@@ -110,7 +111,7 @@ impl<'a> Matching<'a> {
         for candidate in candidates {
             let matched = match hosts {
                 Hosts::Count(at) => hostname::best(candidate.root.hostnames(), &at),
-                Hosts::Ignored => Some(HostMatch::default()),
+                Hosts::Ignored(_) => Some(HostMatch::default()),
             };
             let Some(matched) = matched else {
                 choice.elsewhere.push(candidate.route);
@@ -326,11 +327,16 @@ fn unread(route: &Object, rule: Option<(usize, Arc<str>)>, why: &str) -> NotTake
 // === impl Hosts ===
 
 impl<'h> Hosts<'h> {
-    /// The order in which rules are tried; the default one for meshes, whose order is unknown.
+    /// In a mesh they do not (GEP-1426). The order of meshes is not known: that of the Gateway API.
+    pub(super) fn of_mesh() -> Self {
+        Self::Ignored(RuleOrder::default())
+    }
+
+    /// The order in which rules are tried.
     fn order(self) -> RuleOrder {
         match self {
             Self::Count(at) => at.order,
-            Self::Ignored => RuleOrder::default(),
+            Self::Ignored(order) => order,
         }
     }
 
@@ -338,7 +344,7 @@ impl<'h> Hosts<'h> {
     fn namespace(self) -> Option<&'h Arc<str>> {
         match self {
             Self::Count(at) => at.namespace,
-            Self::Ignored => None,
+            Self::Ignored(_) => None,
         }
     }
 }

@@ -123,7 +123,7 @@ impl<'a> Matching<'a> {
             }
         });
         let in_force: Vec<&'a Arc<Object>> = in_force.collect();
-        let choice = self.choose(request, Hosts::Ignored, in_force.iter().copied());
+        let choice = self.choose(request, Hosts::of_mesh(), in_force.iter().copied());
         let mut lost = choice.others();
         let chosen: BTreeSet<&ObjectKey> = in_force.iter().map(|route| &route.key).collect();
         for route in attached.iter().filter(|route| !chosen.contains(&route.key)) {
@@ -153,7 +153,7 @@ impl<'a> Matching<'a> {
         route: &'a Arc<Object>,
         (by, why): (Criterion, String),
     ) -> Option<NotTaken> {
-        let choice = self.choose(request, Hosts::Ignored, [route]);
+        let choice = self.choose(request, Hosts::of_mesh(), [route]);
         choice
             .matching_rules
             .first()

@@ -7,9 +7,11 @@ use super::Matching;
 use super::choose::{Hosts, dialect};
 use super::samples::{SampleRequest, meeting, methods};
 use super::spec::MatchSpec;
+use crate::kinds::profile::RuleOrder;
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Object, is_route};
 use crate::state::snapshot::Snapshot;
+use crate::topology::{controller_facts, gateway_of};
 
 /// The most requests that are compared.
 const MOST: usize = 64;
@@ -25,8 +27,10 @@ pub struct RouteVersions(BTreeMap<ObjectKey, [Arc<Object>; 2]>);
 /// may take them in both, are not looked at. Both versions must have their spec.
 pub fn moved_within(snapshot: &Snapshot, old: &Arc<Object>, new: &Arc<Object>) -> MovedRequests {
     let states = [old, new].map(|route| (Matching::new(snapshot, [&**route]), route));
-    let taker = |(matching, route): &(Matching<'_>, &Arc<Object>), sample: &SampleRequest| {
-        let choice = matching.choose(&sample.request, Hosts::Ignored, [*route]);
+    let taker = |(matching, route): &(Matching<'_>, &Arc<Object>),
+                 sample: &SampleRequest,
+                 order: RuleOrder| {
+        let choice = matching.choose(&sample.request, Hosts::Ignored(order), [*route]);
         let first = choice.matching_rules.first();
         first
             .filter(|_| choice.unknown.is_empty())
@@ -42,6 +46,7 @@ pub fn moved_within(snapshot: &Snapshot, old: &Arc<Object>, new: &Arc<Object>) -
         .iter()
         .flat_map(|wants| meeting(dialect(new), wants, &methods));
     let hostname = new.hostnames().first().map_or("*", |name| &**name);
+    let orders = orders(snapshot, new);
     let mut moved = MovedRequests::new();
     for request in samples.take(MOST) {
         let sample = SampleRequest {
@@ -49,15 +54,33 @@ pub fn moved_within(snapshot: &Snapshot, old: &Arc<Object>, new: &Arc<Object>) -
             request,
             hostname: hostname.to_owned(),
         };
-        let [before, after] = states.each_ref().map(|state| taker(state, &sample));
-        if let (Some(before), Some(after)) = (before, after)
-            && before != after
-        {
-            let requests = moved.entry((before, after)).or_default();
-            requests.insert(sample.words());
+        for order in &orders {
+            let [before, after] = states.each_ref().map(|state| taker(state, &sample, *order));
+            if let (Some(before), Some(after)) = (before, after)
+                && before != after
+            {
+                let requests = moved.entry((before, after)).or_default();
+                requests.insert(sample.words());
+            }
         }
     }
     moved
+}
+
+/// The orders in which the controllers of a route's Gateways try its rules; that of the Gateway API if none is known.
+fn orders(snapshot: &Snapshot, route: &Object) -> Vec<RuleOrder> {
+    let mut orders: Vec<RuleOrder> = Vec::new();
+    for parent in route.parents() {
+        let facts = controller_facts(snapshot, gateway_of(snapshot, &parent.object));
+        let order = facts.map(|facts| facts.rule_order).unwrap_or_default();
+        if !orders.contains(&order) {
+            orders.push(order);
+        }
+    }
+    if orders.is_empty() {
+        orders.push(RuleOrder::default());
+    }
+    orders
 }
 
 // === impl RouteVersions ===

@@ -57,6 +57,7 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
     let mut effective: Vec<OnPaths> = Vec::new();
     let mut without: Vec<OnPaths> = Vec::new();
     let mut all_paths: Vec<PathGroup> = Vec::new();
+    let is_upper = Level::end_for(&key.gk).is_upper();
     for kind in kinds(resolver, key) {
         let all = on(resolver, place, &kind);
         let (without_policies, mut groups): (Vec<PathGroup>, Vec<PathGroup>) =
@@ -67,6 +68,12 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
         without.extend(taken.map(|group| OnPaths::from((&kind, group))));
         groups.sort_by_cached_key(|group| group.path().into_iter().cloned().collect::<Vec<_>>());
         over(resolver.snapshot(), place, &groups, &mut policies_over);
+        if is_upper {
+            // Requests that come to the routes below without the policies.
+            let unserved = groups.extract_if(.., |group| !group.attached);
+            let reached = unserved.filter_map(PathGroup::for_requests);
+            without.extend(reached.map(|group| OnPaths::from((&kind, &group))));
+        }
         effective.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
     }
     without.retain(|on_paths| {

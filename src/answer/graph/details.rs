@@ -171,6 +171,13 @@ pub fn details(snapshot: &Snapshot, specs: &[Object], graph: &Graph) -> Details 
                 continue;
             };
             let groups = resolver.paths_through(object, kind);
+            let groups: Vec<PathGroup> = match *profile.class {
+                Class::Direct => groups,
+                Class::Inherited => groups
+                    .into_iter()
+                    .filter_map(PathGroup::for_requests)
+                    .collect(),
+            };
             for number in &numbers {
                 let node = graph.nodes.get(*number).zip(nodes.get_mut(*number));
                 if let Some((node, about)) = node {

@@ -142,8 +142,10 @@ fn paths(
         )));
     }
     let mut groups = paths_at(resolver, target, kind);
-    // No request takes a path that begins at no listener.
-    groups.retain(|group| is_direct || group.attached);
+    if !is_direct {
+        let reached = groups.into_iter().filter_map(PathGroup::for_requests);
+        groups = reached.collect();
+    }
     let is_nothing = |group: &PathGroup| group.effective.policies().is_empty();
     if groups.iter().all(is_nothing)
         && let Some(why) =

@@ -15,7 +15,7 @@ use crate::cli::Failure;
 use crate::cli::find;
 use crate::cli::names::each;
 use crate::cli::state::{Opened, Scope, State, View};
-use crate::engine::effective::Resolver;
+use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::is_route;
 
@@ -139,7 +139,10 @@ fn on_target(
         let profile = resolver.snapshot().profile(&kind);
         let is_direct = profile.is_some_and(|profile| !profile.inherits());
         let mut groups = paths_at(resolver, place, &kind);
-        groups.retain(|group| is_direct || group.attached);
+        if !is_direct {
+            let reached = groups.into_iter().filter_map(PathGroup::for_requests);
+            groups = reached.collect();
+        }
         if groups
             .iter()
             .all(|group| group.effective.policies().is_empty())

@@ -9,7 +9,7 @@ use attache::engine::attachment::reports::{CombinedAcceptance, ControllerStatus}
 use attache::engine::model::ids::GroupKind;
 use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::{Value, json};
-use testing::cases::{nothing, root};
+use testing::cases::root;
 
 use super::{Checks, Health, object, real};
 use crate::controllers::recording::{Scenario, read_all};

@@ -79,9 +79,6 @@ pub(super) fn enforce(
                 refused = Some(why.to_string());
                 return Some(InForce::Not);
             }
-            if policy.lacks_required() && does_nothing(policy, group) {
-                return None;
-            }
             if unordered.is_none() {
                 unordered = unsettled(policy, group, &status.target);
             }
@@ -271,6 +268,12 @@ fn without_policy(
 
 /// Whether none of a policy's settings acts on the listeners or routes of a group, and it replaces no other policy there.
 fn is_idle_here(policy: &Policy, group: &PathGroup) -> bool {
+    if group.refused_merge(policy).is_some() {
+        return false;
+    }
+    if policy.lacks_required() && does_nothing(policy, group) {
+        return true;
+    }
     let acting = group.with_settings_here(policy);
     let is_whole_policy = acting.variant() == policy.variant() || policy.is_empty();
     !is_whole_policy

@@ -32,6 +32,13 @@ impl TargetStatus {
         if is_limited && self.state == Some(State::Enforced) {
             self.state = Some(State::PartiallyEnforced);
         }
+        let gateways = self.narrower_listeners.iter().map(|place| &place.object);
+        for gateway in gateways {
+            let through = self.through.get_mut(gateway);
+            if let Some(state) = through.filter(|state| **state == State::Enforced) {
+                *state = State::PartiallyEnforced;
+            }
+        }
     }
 }
 
