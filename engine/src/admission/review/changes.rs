@@ -50,7 +50,7 @@ pub fn findings_on_changes(
         if key.gk.is_gateway_api("ReferenceGrant") {
             findings.extend(change::grant(before, after, key, usize::MAX));
         } else if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
-            let mut lost = orphaned_by_labels(before, after, old, new);
+            let mut lost = orphaned_by_labels(before, after, old, new, RejectionFinder::default);
             if key.gk.is_core("Namespace") {
                 lost.extend(orphaned_by_namespace(before, after, key));
             }
@@ -179,19 +179,20 @@ fn on_path<'a>(
 
 /// Policies that lose a section of an object or the object itself, because it no longer has the labels or the
 /// annotation that they select.
-fn orphaned_by_labels(
+pub(super) fn orphaned_by_labels(
     before: &Snapshot,
     after: &Snapshot,
     old: &Object,
     new: &Object,
+    finder: impl Fn() -> RejectionFinder,
 ) -> Vec<Finding> {
     let key = &new.key;
-    let mut findings = change::sections(before, old, new, &RejectionFinder::default());
+    let mut findings = change::sections(before, old, new, &finder());
     let mentioned: BTreeSet<ObjectKey> = findings
         .iter()
         .flat_map(|f| f.mentions.iter().cloned())
         .collect();
-    let finders = [RejectionFinder::default(), RejectionFinder::default()];
+    let finders = [finder(), finder()];
     for (attachment, stays) in attachments(&finders, [before, after], key) {
         let policy = attachment.policy.key();
         // A policy that still names the object is rejected there: it needs no other target.
@@ -268,10 +269,16 @@ fn orphaned_message(policy: &Policy, old: &Object) -> String {
     let is_annotated = policy.targets.iter().any(|target| {
         matches!(target.select, Select::Annotated(..)) && target.matches(own, key, Some(old))
     });
+    let is_selected = policy
+        .targets
+        .iter()
+        .any(|target| target.selects() && target.matches(own, key, Some(old)));
     let why = if is_annotated {
         format!("{key} no longer has the annotation that names it")
-    } else {
+    } else if is_selected {
         format!("the labels of {key} no longer match its selector")
+    } else {
+        format!("no filter of {key} names it any more")
     };
     format!("{} loses its target: {why}", policy.key())
 }
