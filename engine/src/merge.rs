@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::kinds::profile::{Inheritance, Profile};
+use crate::kinds::profile::{EmptySpec, Inheritance, Profile};
 use crate::model::ids::ObjectKey;
 use crate::model::level::Level;
 use crate::model::projected::token;
@@ -126,15 +126,20 @@ impl Effective {
             .unwrap_or_default()
     }
 
-    /// Those of its policies that set something: one may also take the place of others without settings, as a rejected one.
-    pub fn policies_with_settings(&self) -> BTreeSet<ObjectKey> {
+    /// Its policies, without those that take the place of others without settings, as a rejected one does, and whose kind does nothing
+    /// without settings.
+    pub fn policies_with_settings(&self, profile: &Profile) -> BTreeSet<ObjectKey> {
         let Some(result) = &self.result else {
             return BTreeSet::new();
         };
         let whole = result.trees().iter().filter(|tree| tree.is_leaf());
         let without: BTreeSet<ObjectKey> = whole.flat_map(|tree| policies(tree)).collect();
         let mut all = result.policies();
-        all.retain(|policy| !without.contains(policy));
+        let acts_empty = matches!(
+            *profile.merging.empty_spec,
+            Some(EmptySpec::Counts | EmptySpec::Acts)
+        );
+        all.retain(|policy| acts_empty || !without.contains(policy));
         all
     }
 
@@ -149,7 +154,7 @@ impl Effective {
     /// Whether it has none of the settings without which a policy of its kind does nothing.
     pub(crate) fn lacks_required(&self, profile: &Profile) -> bool {
         let result = self.result.as_ref();
-        result.is_none_or(|result| result.gives_way(profile))
+        result.is_none_or(|result| result.lacks_required(profile))
     }
 
     /// Whether several policies are in force, each as a whole.

@@ -176,7 +176,7 @@ impl JudgedPath<'_> {
     pub(crate) fn policies(&self) -> BTreeSet<ObjectKey> {
         let groups = self.in_force.iter();
         groups
-            .flat_map(|(_, group)| group.effective.policies_with_settings())
+            .flat_map(|(_, group)| group.policies_with_settings())
             .collect()
     }
 }

@@ -50,7 +50,9 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
             }
             (true, _) => return Rejected::Everywhere,
             // Where controllers merge for each listener, they report on those where all is well that they merged.
-            (false, Subject::Ancestor(place)) if by_listener && place.section.is_some() => {
+            (false, Subject::Ancestor(place))
+                if by_listener && place.section.is_some() && entry.conditions.is_empty() =>
+            {
                 accepted.push(place);
             }
             (false, _) if entry.acceptance == Acceptance::Unsaid => {}
@@ -91,8 +93,10 @@ fn gateways_of(snapshot: &Snapshot, policy: &Policy, entry: &Entry, place: &Plac
     };
     let own = sent_by(entry.controller.as_ref());
     let own = if own.is_empty() { sent_by(None) } else { own };
+    if !own.is_empty() {
+        return own;
+    }
     match &entry.controller {
-        _ if !own.is_empty() => own,
         Some(theirs) => ancestors(snapshot, theirs, place),
         None => vec![place.clone()],
     }

@@ -12,7 +12,7 @@ use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::reported::{Acceptance, Condition, Entry, Subject, WAYPOINT_ACCEPTED};
-use crate::policy::Policy;
+use crate::policy::{Policy, denial};
 use crate::state::snapshot::Snapshot;
 use crate::topology::reports::controller;
 
@@ -79,7 +79,7 @@ pub fn entries<'a>(
 }
 
 fn counts(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
-    if is_of_other_gateways(snapshot, policy, entry) {
+    if is_needless_waypoint_report(snapshot, policy, entry) {
         return false;
     }
     let Some(theirs) = &entry.controller else {
@@ -95,14 +95,23 @@ fn counts(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
     }
     let places = ancestors(snapshot, theirs, place);
     if places.iter().all(|place| snapshot.lacks(&place.object)) {
-        // An ancestor that is gone: its entry is left over.
-        return false;
+        // The entry is left over if the ancestor is gone. A rejection also counts if the controller leaves out namespaces.
+        let was_there = |seen: &Snapshot| seen.get(&place.object).is_some();
+        let is_left_over = || reports_on_others(snapshot, policy, theirs, place);
+        if snapshot.seen().is_some_and(was_there)
+            || denial(&policy.profile, entry).is_none()
+            || is_left_over()
+        {
+            return false;
+        }
     }
     let mut of_classes = places.iter();
-    match of_classes.find_map(|place| controller(snapshot, &place.object)) {
-        Some(known) => known == theirs,
-        None => is_named() && sends_requests(snapshot, policy, &place.object, theirs),
+    if let Some(known) = of_classes.find_map(|place| controller(snapshot, &place.object)) {
+        return known == theirs;
     }
+    // Only rejections are looked at closely: an acceptance changes nothing.
+    let is_denied = denial(&policy.profile, entry).is_some();
+    is_named() && (!is_denied || sends_requests(snapshot, policy, &place.object, theirs))
 }
 
 /// The places that a status entry of a controller means by an ancestor.
@@ -127,17 +136,29 @@ pub(super) fn ancestors(snapshot: &Snapshot, theirs: &Arc<str>, place: &Place) -
     places
 }
 
-/// Whether an ancestor stands for the targets to which a policy is not attached, and the controller reports on others, too.
+/// Whether an ancestor stands for the targets to which a controller could not attach a policy (`StatusSummary` of agentgateway),
+/// and it reports on others, too.
 fn is_summary(snapshot: &Snapshot, policy: &Policy, theirs: &Arc<str>, place: &Place) -> bool {
     let facts = snapshot.controller_facts(theirs);
     let summary = facts.and_then(|facts| facts.summary_ancestor.as_deref());
+    summary == Some(&*place.object.name) && reports_on_others(snapshot, policy, theirs, place)
+}
+
+/// Whether a controller reports on a policy as it is now at another ancestor, which exists.
+fn reports_on_others(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    theirs: &Arc<str>,
+    place: &Place,
+) -> bool {
     let reported = policy.object.reported.iter();
     let mut entries = reported.flat_map(|reported| &reported.entries);
-    summary == Some(&*place.object.name)
-        && entries.any(|entry| {
-            let is_other = !matches!(&entry.subject, Subject::Ancestor(other) if other == place);
-            is_other && entry.controller.as_ref() == Some(theirs)
-        })
+    entries.any(|entry| {
+        let exists = |other: &Place| other != place && snapshot.get(&other.object).is_some();
+        let is_other = matches!(&entry.subject, Subject::Ancestor(other) if exists(other));
+        let is_current = entry.acceptance != Acceptance::Outdated;
+        is_other && is_current && entry.controller.as_ref() == Some(theirs)
+    })
 }
 
 /// Whether requests reach a backend that a controller sends, or whose sender is not known. Where no request reaches it, the report
@@ -159,10 +180,13 @@ fn sends_requests(
     leading.peek().is_none() || leading.any(is_theirs)
 }
 
-/// Whether an entry says that a policy is not bound to a waypoint, and all its targets are Gateways that are none.
-fn is_of_other_gateways(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
+/// Whether an entry says no more than that a policy is not bound to a waypoint, and all its targets are Gateways that are no
+/// waypoints.
+fn is_needless_waypoint_report(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
+    let mut conditions = entry.conditions.iter();
     let is_about_waypoints = |condition: &Condition| &*condition.name == WAYPOINT_ACCEPTED;
-    if !entry.rejection().is_some_and(is_about_waypoints) || policy.targets.is_empty() {
+    let says_no_more = entry.rejection().is_some() && conditions.all(is_about_waypoints);
+    if !says_no_more || policy.targets.is_empty() {
         return false;
     }
     let own = &policy.key().namespace;

@@ -23,8 +23,16 @@ impl PathGroup {
         policies.next().map(|policy| &*policy.profile)
     }
 
-    /// These paths as requests meet them: without policies where those of the kind do not apply to the requests that come.
-    /// `None` if no request comes, because the paths begin at no listener or Service.
+    /// The policies in force here that set something, or act without settings.
+    pub fn policies_with_settings(&self) -> BTreeSet<ObjectKey> {
+        let facts = self.facts();
+        facts.map_or_else(BTreeSet::new, |profile| {
+            self.effective.policies_with_settings(profile)
+        })
+    }
+
+    /// These paths for the requests that come on them: with nothing in force where policies of the kind do not apply to these requests;
+    /// the stack still names the policies. `None` if no request comes, because the paths begin at no listener or Service.
     #[must_use]
     pub fn for_requests(mut self) -> Option<Self> {
         if self.attached {

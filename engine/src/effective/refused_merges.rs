@@ -72,15 +72,25 @@ pub(super) fn refuse_if_not_applied(
     profile: &Profile,
     stack: &mut Stack,
     effective: &Effective,
+    fuel: &Fuel,
 ) -> bool {
-    let mut not_applied = profile.merging.not_applied_if.iter();
-    let mut in_force = effective.in_force().map(InForce::json);
-    let Some(settings) = in_force.next() else {
+    let not_applied = &profile.merging.not_applied_if;
+    let mut why = None;
+    let mut length = 0;
+    effective.visit(&mut |_, setting| length += setting.value.text().len());
+    fuel.spend(not_applied.len() * (length / fuel::READ));
+    if fuel.is_spent() {
         return false;
-    };
-    let why = not_applied.find(|values| values.is_about(&settings));
+    }
+    for settings in effective.in_force().map(InForce::json) {
+        let mut not_applied = not_applied.iter();
+        why = why.or_else(|| not_applied.find(|values| values.is_about(&settings)));
+    }
     if let Some(why) = why {
-        for level in stack {
+        let folded = stack
+            .iter_mut()
+            .filter(|level| level.refused_merge().is_none());
+        for level in folded {
             level.refuse_merge(why.text.clone());
         }
     }

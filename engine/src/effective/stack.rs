@@ -412,7 +412,7 @@ impl<'a> Stacks<'a> {
         }
         let mut effective = self.effective(profile, &stack, own, listener);
         if !profile.merging.not_applied_if.is_empty()
-            && refuse_if_not_applied(profile, &mut stack, &effective)
+            && refuse_if_not_applied(profile, &mut stack, &effective, &self.fuel)
         {
             effective = Shared::default();
         }

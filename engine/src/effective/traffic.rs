@@ -344,13 +344,18 @@ fn cut_off(
         let (Some(old), Some(new)) = (old, after.get(key)) else {
             continue;
         };
-        let (reached_before, unreached_before): (Vec<&BackendRef>, Vec<_>) = old
+        let (reached, unreached_before): (Vec<&BackendRef>, Vec<_>) = old
             .backends()
             .partition(|reference| unreached(before, old, reference).is_none());
+        let reached = reached.into_iter();
+        let reached: BTreeSet<ObjectKey> = reached.map(|old| renames.later(&old.object)).collect();
+        let unreached_before: BTreeSet<(ObjectKey, Option<u16>)> = unreached_before
+            .into_iter()
+            .map(|old| (renames.later(&old.object), old.port))
+            .collect();
         let is_lost = |reference: &&BackendRef| {
-            let is_of = |old: &&BackendRef| renames.later(&old.object) == reference.object;
-            let is_alike = |old: &&BackendRef| is_of(old) && old.port == reference.port;
-            reached_before.iter().any(is_of) && !unreached_before.iter().any(is_alike)
+            reached.contains(&reference.object)
+                && !unreached_before.contains(&(reference.object.clone(), reference.port))
         };
         for reference in new.backends().filter(is_lost) {
             if let Some(why) = unreached(after, new, reference) {

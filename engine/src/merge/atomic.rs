@@ -47,7 +47,7 @@ impl AtomicLevel {
         );
         let puts_together = *merging.dictated_by == DictatedBy::Challenger
             || !merging.append_lists.is_empty()
-            || !parts().all(|part| part.is_whole() && !part.gives_way());
+            || !parts().all(|part| part.is_whole() && !part.lacks_required());
         if compares || puts_together {
             return None;
         }

@@ -51,13 +51,14 @@ impl Merged {
     }
 
     /// Whether it has none of the settings without which a policy counts as empty: an atomic default above it stays.
-    pub(super) fn gives_way(&self, profile: &Profile) -> bool {
+    pub(super) fn lacks_required(&self, profile: &Profile) -> bool {
         let fields = &*profile.merging.non_empty_if;
         let lacks = |tree: &Arc<Tree>| {
             let mut fields = fields.iter();
             fields.all(|field| tree.at(std::slice::from_ref(field)).is_none())
         };
-        !fields.is_empty() && self.trees().iter().all(lacks)
+        let is_known = !matches!(self, Self::Opaque(_));
+        is_known && !fields.is_empty() && self.trees().iter().all(lacks)
     }
 
     /// Both as an opaque result: named, not computed.
@@ -98,7 +99,7 @@ impl PartialResult for Merged {
             // The more specific policy wins as a whole.
             Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => {
                 let below = below();
-                return if below.gives_way(profile) {
+                return if below.lacks_required(profile) {
                     above()
                 } else {
                     below

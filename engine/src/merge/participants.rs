@@ -19,7 +19,7 @@ pub struct Participants {
     /// Those that lost as a whole, each with the policies to which it lost.
     replaced: BTreeMap<ObjectKey, Arc<BTreeSet<ObjectKey>>>,
     /// Whether those that merge have none of the settings without which a policy counts as empty.
-    gives_way: bool,
+    lacks_required: bool,
 }
 
 // === impl Participants ===
@@ -60,17 +60,17 @@ impl PartialResult for Participants {
     const NAMES_REPLACED: bool = true;
 
     fn of_layer(layer: &Layer<'_>) -> Self {
-        let (merged, gives_way) = match layer {
+        let (merged, lacks_required) = match layer {
             Layer::Stanza(part) => {
                 let policy = part.policy().key().clone();
-                (BTreeSet::from([policy]), part.gives_way())
+                (BTreeSet::from([policy]), part.lacks_required())
             }
             Layer::CombinedStanzas(_, tree) => (policies(tree), false),
         };
         Self {
             merged,
             replaced: BTreeMap::new(),
-            gives_way,
+            lacks_required,
         }
     }
 
@@ -83,7 +83,7 @@ impl PartialResult for Participants {
         match by {
             Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => {
                 let (above, below) = (above(), below());
-                if below.gives_way {
+                if below.lacks_required {
                     above.in_place_of(below)
                 } else {
                     below.in_place_of(above)
@@ -104,7 +104,7 @@ impl PartialResult for Participants {
         }
         self.merged.extend(other.merged);
         self.replaced.extend(other.replaced);
-        self.gives_way &= other.gives_way;
+        self.lacks_required &= other.lacks_required;
         self
     }
 }

@@ -99,7 +99,7 @@ impl Policy {
     /// Whether it has settings, but none of those without which a policy of its kind counts as empty: conditions without
     /// rules.
     pub fn lacks_required(&self) -> bool {
-        !self.is_empty() && self.stanzas.iter().all(PolicyStanza::gives_way)
+        !self.is_empty() && self.stanzas.iter().all(PolicyStanza::lacks_required)
     }
 
     /// Whether it has no settings and replaces others as a whole.

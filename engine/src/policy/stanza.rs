@@ -22,7 +22,7 @@ pub struct PolicyStanza {
     /// Whether it sets nothing.
     is_empty: bool,
     /// Whether it has none of the settings without which a policy counts as empty (`merge.nonEmptyIf`).
-    gives_way: bool,
+    lacks_required: bool,
     /// Parsed on first use; most stanzas are never needed.
     tree: OnceLock<Arc<Tree>>,
 }
@@ -52,7 +52,7 @@ pub(crate) fn read_stanzas(
             stanza: *stanza,
             leaves: leaves.max(usize::from(counts_empty)),
             is_empty: leaves == 0,
-            gives_way: !fields.is_empty() && !settings().any(|(name, _)| counts(name)),
+            lacks_required: !fields.is_empty() && !settings().any(|(name, _)| counts(name)),
             tree: OnceLock::new(),
         }
     });
@@ -99,7 +99,7 @@ impl PolicyStanza {
             },
             leaves: 1,
             is_empty: true,
-            gives_way: false,
+            lacks_required: false,
             tree: OnceLock::from(Arc::new(Tree::Leaf(setting))),
         }
     }
@@ -116,8 +116,8 @@ impl PolicyStanza {
 
     /// Whether it has none of the settings without which a policy counts as empty: an atomic default above it stays in
     /// force, and alone it does nothing.
-    pub(crate) fn gives_way(&self) -> bool {
-        self.gives_way
+    pub(crate) fn lacks_required(&self) -> bool {
+        self.lacks_required
     }
 
     /// Pairs it with its policy.
@@ -154,8 +154,8 @@ impl<'a> StanzaRef<'a> {
     }
 
     /// Whether it has none of the settings without which a policy counts as empty.
-    pub(crate) fn gives_way(self) -> bool {
-        self.stanza.gives_way
+    pub(crate) fn lacks_required(self) -> bool {
+        self.stanza.lacks_required
     }
 
     /// Whether it is in force either as a whole or not at all.

@@ -387,7 +387,7 @@ fn on_target(
             let snapshot = resolver.snapshot();
             enforce(snapshot, policy, &mine, &mut status);
             let narrower = narrower_listeners(snapshot, &policy.profile, &status.target);
-            status.note_narrower_listeners(narrower.into_keys());
+            status.note_narrower_listeners(snapshot, narrower.into_keys());
             if *policy.profile.class == Class::Direct
                 && Level::is_of_backend(&status.target.object.gk)
             {

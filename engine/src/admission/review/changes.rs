@@ -50,7 +50,8 @@ pub fn findings_on_changes(
         if key.gk.is_gateway_api("ReferenceGrant") {
             findings.extend(change::grant(before, after, key, usize::MAX));
         } else if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
-            let mut lost = orphaned_by_labels(before, after, old, new, RejectionFinder::default);
+            let mut lost =
+                orphaned_by_own_fields(before, after, old, new, RejectionFinder::default);
             if key.gk.is_core("Namespace") {
                 lost.extend(orphaned_by_namespace(before, after, key));
             }
@@ -177,9 +178,9 @@ fn on_path<'a>(
         .min()
 }
 
-/// Policies that lose a section of an object or the object itself, because it no longer has the labels or the
-/// annotation that they select.
-pub(super) fn orphaned_by_labels(
+/// Policies that lose a section of an object or the object itself, because it no longer has the labels or the annotation
+/// that they select, or the filter that names them.
+pub(super) fn orphaned_by_own_fields(
     before: &Snapshot,
     after: &Snapshot,
     old: &Object,
@@ -214,12 +215,12 @@ fn attachments(
     [before, after]: [&Snapshot; 2],
     key: &ObjectKey,
 ) -> impl Iterator<Item = (Attachment, bool)> {
-    let left = attached_to(after, key, finder_after);
+    let left = attached_to(after, key, finder_after).into_iter();
+    let left: BTreeSet<ObjectKey> = left.map(|other| other.policy.key().clone()).collect();
     attached_to(before, key, finder_before)
         .into_iter()
         .map(move |attachment| {
-            let mut left = left.iter();
-            let stays = left.any(|other| other.policy.key() == attachment.policy.key());
+            let stays = left.contains(attachment.policy.key());
             (attachment, stays)
         })
 }

@@ -1,6 +1,6 @@
 //! Findings on the CRD of a policy kind: where it departs from the pattern (GEP-713).
 //!
-//! Kinds with a built-in profile are skipped there: their facts are known, and the people who install them cannot change
+//! [`findings`] skips kinds with a built-in profile: their facts are known, and the people who install them cannot change
 //! them.
 
 use std::sync::Arc;
@@ -36,6 +36,9 @@ pub(super) fn effects(snapshot: &Snapshot, new: &Object, old: Option<Object>) ->
     let (Node::Crd(crd), Some(old)) = (&new.node, old) else {
         return Vec::new();
     };
+    if old.node == new.node {
+        return Vec::new();
+    }
     let policies = snapshot.objects(&crd.gk).map(|policy| policy.key.clone());
     let mut changed: Vec<ObjectKey> = policies.take(MOST_DELETED + 1).collect();
     if changed.is_empty() {

@@ -12,7 +12,7 @@ use crate::model::object::{Node, Object, is_route};
 use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::{Change, Snapshot};
 
-use super::changes::{changes_other_paths, orphaned_by_labels};
+use super::changes::{changes_other_paths, orphaned_by_own_fields};
 use super::{change, listeners, moved_requests, route};
 use crate::model::wording;
 use crate::policy::fuel::{MOST_REFERENCES, MOST_ROUTES};
@@ -75,7 +75,7 @@ pub(super) fn findings(
     ));
     if let Some(old) = old {
         let finder = || RejectionFinder::new(true);
-        findings.extend(orphaned_by_labels(&before, &after, old, object, finder));
+        findings.extend(orphaned_by_own_fields(&before, &after, old, object, finder));
         findings.extend(moved_requests::findings([&before, &after], old, object));
     }
     if is_grant {

@@ -9,6 +9,7 @@ use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
 use crate::kinds::profile::{OpenTarget, Profile};
 use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::object::Object;
 use crate::state::snapshot::{Snapshot, namespace_key};
 
 /// The protections that are lost because the targets of policies themselves let every request pass
@@ -76,8 +77,9 @@ pub(super) fn is_closed_without_policy(
     object: &ObjectKey,
 ) -> bool {
     let is_closed = open_target(profile, object).is_some_and(|target| target.otherwise_closed);
+    let is_known = |object: &Object| object.spec.is_some();
     is_closed
-        && after.get(object).is_some()
+        && after.get(object).is_some_and(|object| is_known(object))
         && change.after.policies().is_empty()
         && opened_by_target(after, profile, object).is_none()
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::condition::Values;
 
-/// Values of merged settings with which controllers apply none of them.
+/// Values of merged settings with which controllers ignore all policies that were merged.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename = "NotAppliedFile", deny_unknown_fields)]
 pub struct NotApplied {

@@ -90,7 +90,7 @@ pub struct OpenTarget {
     pub when: Values,
     /// One sentence for users.
     pub text: Arc<str>,
-    /// Whether such a target that does not let every request pass lets none pass without a policy.
+    /// Whether such a target that does not let every request pass lets in, without a policy, no more than with one.
     #[serde(default)]
     pub otherwise_closed: bool,
     /// Why requests pass once the target is deleted, in one sentence for users.

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use super::{PolicyStatus, State, TargetStatus};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::wording::first;
+use crate::state::snapshot::Snapshot;
+use crate::topology::gateway_of;
 
 // === impl TargetStatus ===
 
@@ -21,9 +23,20 @@ impl TargetStatus {
     }
 
     /// Notes the listeners whose hostnames are narrower than those of their routes.
-    pub(super) fn note_narrower_listeners(&mut self, listeners: impl IntoIterator<Item = Place>) {
+    pub(super) fn note_narrower_listeners(
+        &mut self,
+        snapshot: &Snapshot,
+        listeners: impl IntoIterator<Item = Place>,
+    ) {
         self.narrower_listeners.extend(listeners);
         self.enforce_partly();
+        let owners = self.narrower_listeners.iter().map(|place| &place.object);
+        for owner in owners {
+            let through = self.through.get_mut(gateway_of(snapshot, owner));
+            if let Some(state) = through.filter(|state| **state == State::Enforced) {
+                *state = State::PartiallyEnforced;
+            }
+        }
     }
 
     /// A policy with limits that is in force on other paths is partly enforced.
@@ -31,13 +44,6 @@ impl TargetStatus {
         let is_limited = !(self.passed_by.is_empty() && self.narrower_listeners.is_empty());
         if is_limited && self.state == Some(State::Enforced) {
             self.state = Some(State::PartiallyEnforced);
-        }
-        let gateways = self.narrower_listeners.iter().map(|place| &place.object);
-        for gateway in gateways {
-            let through = self.through.get_mut(gateway);
-            if let Some(state) = through.filter(|state| **state == State::Enforced) {
-                *state = State::PartiallyEnforced;
-            }
         }
     }
 }
