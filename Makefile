@@ -41,15 +41,7 @@ WAITING ?= $(shell echo $$((3 * $$(nproc))))
 .PHONY: test
 test: ## every test; those on a real API server are skipped where it cannot be built
 	cargo test --locked --lib --bins --test repository --test engine --test commands --test cache --test browser --test load
-	cargo test --locked --no-run --test serving --test cluster
-	$(MAKE) --jobs=2 --output-sync=target --no-print-directory test-serving test-on-clusters
-
-# Side by side: the tests of one wait while those of the other work.
-.PHONY: test-serving test-on-clusters
-test-serving:
-	cargo test --locked --test serving -- --test-threads=$(WAITING)
-test-on-clusters:
-	cargo test --locked --test cluster -- --test-threads=$(WAITING)
+	cargo test --locked --test serving --test cluster -- --test-threads=$(WAITING)
 
 .PHONY: test-cluster
 test-cluster: ## only the tests on a real API server, which must be there

@@ -253,13 +253,10 @@ pub fn with_sets<'a>(
     std::iter::once(gateway).chain(sets_of(snapshot, &gateway.key))
 }
 
-/// Whether a `GatewayClass` does not exist, and others do. Manifests without any class leave them to the cluster, unless the change
-/// deletes the last one, and those that controllers create themselves are in no manifest.
+/// Whether a `GatewayClass` does not exist, and others do. Manifests without any class leave them to the cluster, and
+/// those that controllers create themselves are in no manifest.
 pub fn lacks_class(snapshot: &Snapshot, class: &ObjectKey) -> bool {
-    let was_there = |seen: &Snapshot| seen.get(class).is_some();
-    snapshot.lacks(class)
-        && (snapshot.has_any(&class.gk) || snapshot.seen().is_some_and(was_there))
-        && !snapshot.creates_class(&class.name)
+    snapshot.lacks(class) && snapshot.has_any(&class.gk) && !snapshot.creates_class(&class.name)
 }
 
 /// The `GatewayClass` of a Gateway if it does not exist, so that no controller runs the Gateway.

@@ -9,7 +9,7 @@ use crate::effective::taken_hostnames::{HostnamesTaken, NewListeners};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{BackendRef, Node, Object, is_route};
 use crate::state::grants::routes_into;
-use crate::state::snapshot::Snapshot;
+use crate::state::snapshot::{Snapshot, class_key};
 use crate::topology::delegation::delegated_to;
 use crate::topology::{
     ListenerEndpoint, ParentAttachment, RouteKindConflicts, all_in_common, attachment, delegated,
@@ -167,9 +167,18 @@ fn unserved(
         let gateway = snapshot.get(key)?;
         Some(missing_class(snapshot, gateway))
     };
+    // Without any class left, the states leave them to others. The change itself says more.
+    let last_class = |key: &ObjectKey| {
+        let Node::Gateway { class, .. } = &after.get(key)?.node else {
+            return None;
+        };
+        let class = class_key(class);
+        let is_deleted = before.get(&class).is_some() && after.lacks(&class);
+        (is_deleted && !after.creates_class(&class.name)).then_some(class)
+    };
     let unserved = itself.chain(of_classes).take(most).filter_map(|key| {
         let was_served = missing(before, &renames.former(key)?)?.is_none();
-        let class = missing(after, key)??;
+        let class = missing(after, key)?.or_else(|| last_class(key))?;
         was_served.then(|| (key.clone(), class))
     });
     unserved.collect()
