@@ -30,7 +30,7 @@ mod unread;
 pub use conditions::{Ancestor, Condition};
 pub use kind::kind;
 pub use overview::{BrokenRoute, ListenerAbout, Overview};
-pub use paths::paths_at;
+pub use paths::{for_requests, paths_at};
 pub use policy::policy;
 pub(super) use routes::leading;
 pub(super) use target::on_its_own;

@@ -93,12 +93,10 @@ fn gateways_of(snapshot: &Snapshot, policy: &Policy, entry: &Entry, place: &Plac
     };
     let own = sent_by(entry.controller.as_ref());
     let own = if own.is_empty() { sent_by(None) } else { own };
-    if !own.is_empty() {
-        return own;
-    }
-    match &entry.controller {
-        Some(theirs) => ancestors(snapshot, theirs, place),
-        None => vec![place.clone()],
+    if own.is_empty() {
+        ancestors(snapshot, entry, place).into_owned()
+    } else {
+        own
     }
 }
 
@@ -200,21 +198,21 @@ pub fn not_enforced(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
 pub fn rejections_by_ancestor(snapshot: &Snapshot, policy: &Policy) -> Vec<Report> {
     let finder = RejectionFinder::new(true);
     let entries = entries(snapshot, policy);
-    let reports = entries.filter(|entry| !is_of_supposed(snapshot, policy, entry, &finder));
-    let reports =
-        reports.filter_map(|entry| Some(Report::new(entry, denial(&policy.profile, entry)?)));
-    let at_each = |report: Report| {
-        let theirs = report.controller.as_ref();
-        let meant = |place: &Place| theirs.map(|theirs| ancestors(snapshot, theirs, place));
-        let named = report.ancestor.iter();
-        let places = named.flat_map(|place| meant(place).unwrap_or_else(|| vec![place.clone()]));
-        let at = |place| Report {
-            ancestor: Some(place),
-            ..report.clone()
+    let entries = entries.filter(|entry| !is_of_supposed(snapshot, policy, entry, &finder));
+    let mut reports = Vec::new();
+    for entry in entries {
+        let (Subject::Ancestor(place), Some(denial)) =
+            (&entry.subject, denial(&policy.profile, entry))
+        else {
+            continue;
         };
-        places.map(at).collect::<Vec<_>>()
-    };
-    reports.flat_map(at_each).collect()
+        let places = ancestors(snapshot, entry, place).into_owned();
+        reports.extend(places.into_iter().map(|place| Report {
+            ancestor: Some(place),
+            ..Report::new(entry, denial)
+        }));
+    }
+    reports
 }
 
 /// Whether the controllers of a policy reject it at an object, and all of them for this reason. Reports that do not name

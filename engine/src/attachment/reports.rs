@@ -3,6 +3,7 @@
 //! For a status entry that is not about a Gateway, the controllers that the profile of the kind names are relevant; all
 //! controllers if it names none. One about a backend is relevant if its controller sends requests there.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -93,15 +94,15 @@ fn counts(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
     if is_summary(snapshot, policy, theirs, place) {
         return false;
     }
-    let places = ancestors(snapshot, theirs, place);
+    let is_denied = denial(&policy.profile, entry).is_some();
+    let places = ancestors(snapshot, entry, place);
     if places.iter().all(|place| snapshot.lacks(&place.object)) {
         // The entry is left over if the ancestor is gone. A rejection also counts if the controller leaves out namespaces.
         let was_there = |seen: &Snapshot| seen.get(&place.object).is_some();
-        let is_left_over = || reports_on_others(snapshot, policy, theirs, place);
-        if snapshot.seen().is_some_and(was_there)
-            || denial(&policy.profile, entry).is_none()
-            || is_left_over()
-        {
+        let is_left_over = !is_denied
+            || snapshot.seen().is_some_and(was_there)
+            || reports_on_others(snapshot, policy, theirs, place);
+        if is_left_over {
             return false;
         }
     }
@@ -110,18 +111,25 @@ fn counts(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
         return known == theirs;
     }
     // Only rejections are looked at closely: an acceptance changes nothing.
-    let is_denied = denial(&policy.profile, entry).is_some();
     is_named() && (!is_denied || sends_requests(snapshot, policy, &place.object, theirs))
 }
 
-/// The places that a status entry of a controller means by an ancestor.
-pub(super) fn ancestors(snapshot: &Snapshot, theirs: &Arc<str>, place: &Place) -> Vec<Place> {
+/// The places that a status entry means by an ancestor: several if its controller leaves out the namespaces of Gateways.
+pub(super) fn ancestors<'a>(
+    snapshot: &Snapshot,
+    entry: &Entry,
+    place: &'a Place,
+) -> Cow<'a, [Place]> {
+    let exact = Cow::Borrowed(std::slice::from_ref(place));
+    let Some(theirs) = &entry.controller else {
+        return exact;
+    };
     let facts = snapshot.controller_facts(theirs);
-    let is_exact = facts.is_none_or(|facts| !facts.ancestors_without_namespace)
+    if facts.is_none_or(|facts| !facts.ancestors_without_namespace)
         || !place.object.gk.is_gateway_api("Gateway")
-        || controller(snapshot, &place.object) == Some(theirs);
-    if is_exact {
-        return vec![place.clone()];
+        || controller(snapshot, &place.object) == Some(theirs)
+    {
+        return exact;
     }
     let gateways = snapshot
         .objects(&place.object.gk)
@@ -131,9 +139,9 @@ pub(super) fn ancestors(snapshot: &Snapshot, theirs: &Arc<str>, place: &Place) -
     let mut places: Vec<Place> = theirs.map(ObjectKey::whole).collect();
     places.sort();
     if places.is_empty() {
-        places.push(place.clone());
+        return exact;
     }
-    places
+    places.into()
 }
 
 /// Whether an ancestor stands for the targets to which a controller could not attach a policy (`StatusSummary` of agentgateway),

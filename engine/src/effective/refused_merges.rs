@@ -75,26 +75,31 @@ pub(super) fn refuse_if_not_applied(
     fuel: &Fuel,
 ) -> bool {
     let not_applied = &profile.merging.not_applied_if;
-    let mut why = None;
+    if not_applied.is_empty() {
+        return false;
+    }
     let mut length = 0;
     effective.visit(&mut |_, setting| length += setting.value.text().len());
     fuel.spend(not_applied.len() * (length / fuel::READ));
     if fuel.is_spent() {
         return false;
     }
-    for settings in effective.in_force().map(InForce::json) {
-        let mut not_applied = not_applied.iter();
-        why = why.or_else(|| not_applied.find(|values| values.is_about(&settings)));
-    }
-    if let Some(why) = why {
-        let folded = stack
-            .iter_mut()
-            .filter(|level| level.refused_merge().is_none());
-        for level in folded {
+    let why = effective
+        .in_force()
+        .map(InForce::json)
+        .find_map(|settings| {
+            let mut not_applied = not_applied.iter();
+            not_applied.find(|values| values.is_about(&settings))
+        });
+    let Some(why) = why else {
+        return false;
+    };
+    for level in stack {
+        if level.refused_merge().is_none() {
             level.refuse_merge(why.text.clone());
         }
     }
-    why.is_some()
+    true
 }
 
 /// The merge of the most specific policy with those above; `None` if it merges with none.

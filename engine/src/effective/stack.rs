@@ -411,9 +411,7 @@ impl<'a> Stacks<'a> {
             stack = without_idle(stack, path);
         }
         let mut effective = self.effective(profile, &stack, own, listener);
-        if !profile.merging.not_applied_if.is_empty()
-            && refuse_if_not_applied(profile, &mut stack, &effective, &self.fuel)
-        {
+        if refuse_if_not_applied(profile, &mut stack, &effective, &self.fuel) {
             effective = Shared::default();
         }
         let answer = (self.ids.share(stack), effective);

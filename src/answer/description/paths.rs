@@ -2,6 +2,7 @@
 
 use crate::answer::effective::through;
 use crate::engine::effective::{PathGroup, Resolver};
+use crate::engine::kinds::profile::Profile;
 use crate::engine::model::ids::{GroupKind, Place};
 use crate::engine::state::snapshot::Snapshot;
 
@@ -15,6 +16,16 @@ pub(super) fn on(resolver: &mut Resolver<'_>, place: &Place, kind: &GroupKind) -
 pub fn paths_at(resolver: &mut Resolver<'_>, place: &Place, kind: &GroupKind) -> Vec<PathGroup> {
     let groups = resolver.paths_even_without_policies(&place.object, kind);
     of_place(resolver.snapshot(), place, kind, groups)
+}
+
+/// Path groups of a kind for the requests that come on them. Policies of a direct kind act on their target, whichever way requests
+/// take.
+pub fn for_requests(profile: Option<&Profile>, groups: Vec<PathGroup>) -> Vec<PathGroup> {
+    if profile.is_some_and(|profile| !profile.inherits()) {
+        return groups;
+    }
+    let reached = groups.into_iter().filter_map(PathGroup::for_requests);
+    reached.collect()
 }
 
 /// The parts of the path groups of an object whose paths lead through a place in it.

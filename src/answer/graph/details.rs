@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{Graph, Node, Role, id, is_false};
+use crate::answer::description::for_requests;
 use crate::answer::policies::reason::reason;
 use crate::answer::state::PolicyState;
 use crate::engine::attachment::conflict::conflict_winner;
@@ -171,13 +172,7 @@ pub fn details(snapshot: &Snapshot, specs: &[Object], graph: &Graph) -> Details 
                 continue;
             };
             let groups = resolver.paths_through(object, kind);
-            let groups: Vec<PathGroup> = match *profile.class {
-                Class::Direct => groups,
-                Class::Inherited => groups
-                    .into_iter()
-                    .filter_map(PathGroup::for_requests)
-                    .collect(),
-            };
+            let groups = for_requests(Some(profile), groups);
             for number in &numbers {
                 let node = graph.nodes.get(*number).zip(nodes.get_mut(*number));
                 if let Some((node, about)) = node {

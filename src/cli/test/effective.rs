@@ -9,7 +9,7 @@ use super::file::{EffectiveTest, ExpectedEffective};
 use super::outcome::Outcome;
 use super::test_state::TestState;
 use super::{out_of_place, subject};
-use crate::answer::description::paths_at;
+use crate::answer::description::{for_requests, paths_at};
 use crate::answer::effective::{OnPaths, through};
 use crate::answer::tested::TestFailure;
 use crate::engine::admission::verdict::escape;
@@ -141,11 +141,7 @@ fn paths(
             "via: policies of {kind} are direct: they apply to their target, whichever way a request takes; remove via"
         )));
     }
-    let mut groups = paths_at(resolver, target, kind);
-    if !is_direct {
-        let reached = groups.into_iter().filter_map(PathGroup::for_requests);
-        groups = reached.collect();
-    }
+    let groups = for_requests(profile.as_deref(), paths_at(resolver, target, kind));
     let is_nothing = |group: &PathGroup| group.effective.policies().is_empty();
     if groups.iter().all(is_nothing)
         && let Some(why) =

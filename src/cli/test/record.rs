@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::{left_out, subject};
 use crate::answer::API_VERSION;
-use crate::answer::description::paths_at;
+use crate::answer::description::{for_requests, paths_at};
 use crate::answer::effective::OnPaths;
 use crate::cache::lists::ReadScope;
 use crate::cli::Failure;
 use crate::cli::find;
 use crate::cli::names::each;
 use crate::cli::state::{Opened, Scope, State, View};
-use crate::engine::effective::{PathGroup, Resolver};
+use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::is_route;
 
@@ -136,13 +136,10 @@ fn on_target(
     }
     let kinds: BTreeSet<GroupKind> = resolver.snapshot().used_kinds().cloned().collect();
     for kind in kinds {
+        let groups = paths_at(resolver, place, &kind);
         let profile = resolver.snapshot().profile(&kind);
         let is_direct = profile.is_some_and(|profile| !profile.inherits());
-        let mut groups = paths_at(resolver, place, &kind);
-        if !is_direct {
-            let reached = groups.into_iter().filter_map(PathGroup::for_requests);
-            groups = reached.collect();
-        }
+        let groups = for_requests(profile.map(|profile| &**profile), groups);
         if groups
             .iter()
             .all(|group| group.effective.policies().is_empty())
