@@ -237,7 +237,9 @@ pub(crate) fn policies(snapshot: &Snapshot, in_force: &InForce<'_>) -> Value {
                 let mut fields = identifying(key).to_vec();
                 fields.push(("labels", own));
                 fields.push(("attachedTo", attached.clone()));
-                fields.push(("inForce", Value::Bool(in_force.contains(key))));
+                // A policy that merges without settings leaves the effective policy as it is.
+                let is_in_force = in_force.contains(key) && !policy.adds_nothing();
+                fields.push(("inForce", Value::Bool(is_in_force)));
                 map(fields)
             });
             policies.collect::<Vec<_>>()

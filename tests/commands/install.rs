@@ -27,11 +27,13 @@ impl Released {
         };
         let bin = dir.path().join("bin");
         fs::create_dir(&bin).unwrap();
-        fs::copy(
-            env!("CARGO_BIN_EXE_attache"),
-            bin.join(format!("attache-linux-{machine}")),
-        )
-        .unwrap();
+        // Without what debuggers need, as in a release: it is packed and unpacked in each test.
+        let stripped = Command::new("strip")
+            .arg("-o")
+            .arg(bin.join(format!("attache-linux-{machine}")))
+            .arg(env!("CARGO_BIN_EXE_attache"))
+            .output();
+        assert!(stripped.unwrap().status.success(), "strip of binutils");
         let out = dir.path().join(format!("releases/v{VERSION}"));
         let packaged = Command::new(root().join("release/package.sh"))
             .args([&bin, &out])

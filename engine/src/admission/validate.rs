@@ -154,7 +154,9 @@ fn both_stanzas(key: &ObjectKey, profile: &Profile, spec: &Value) -> Option<Find
         let message = format!(
             "spec.{second} is set together with spec.{first}; a policy has one strategy (GEP-713), so the controller decides which one applies"
         );
-        let finding = Finding::new(Code::StrategyMultiple, key, message);
+        let mut finding = Finding::new(Code::StrategyMultiple, key, message);
+        // GEP-713 of 2026 leaves it to the controller.
+        finding.notice = true;
         finding
             .at(format!("spec.{second}"))
             .about(format!("{first} {second}"))

@@ -112,6 +112,9 @@ impl Policy {
             && (caveat.settings.is_empty() || self.sets_one(&caveat.settings))
             && (caveat.backends.is_empty() || caveat.backends.iter().any(is_backend))
             && (caveat.annotations.is_empty() || caveat.annotations.iter().any(is_annotated))
+            && (caveat.annotated_targets.is_empty()
+                || self.names_annotated(&caveat.annotated_targets, snapshot))
+            && (!caveat.many_ancestors || self.has_many_ancestors(snapshot))
             && (labels.is_empty() || is_labelled())
             && (caveat.labels.is_empty() || caveat.labels.iter().any(is_label_used))
             && (caveat.objects.is_empty() || caveat.objects.iter().any(exists))
@@ -133,6 +136,27 @@ impl Policy {
             bodies.any(|body| condition.holds_in(body))
         };
         !condition.reads_fields() || holds()
+    }
+
+    /// Whether it names an object with one of these annotations.
+    fn names_annotated(&self, keys: &[Arc<str>], snapshot: &Snapshot) -> bool {
+        let own = &self.key().namespace;
+        let mut targets = self.targets.iter().filter_map(|target| target.object(own));
+        targets.any(|target| {
+            let object = snapshot.get(&target);
+            object.is_some_and(|object| {
+                let mut keys = keys.iter();
+                keys.any(|key| object.meta.annotations.get(key).is_some())
+            })
+        })
+    }
+
+    /// Whether its status has as many ancestors as it may have, or may come to that because there are more Gateways.
+    fn has_many_ancestors(&self, snapshot: &Snapshot) -> bool {
+        let most = *self.profile.max_ancestors;
+        let reported = self.object.reported.as_ref();
+        reported.is_some_and(|reported| reported.entries.len() >= most)
+            || snapshot.count(&GroupKind::gateway_api("Gateway")) > most
     }
 
     /// The Gateways through which requests reach the backends that it names. `None` if it names other objects, or if no route of a

@@ -1,11 +1,13 @@
 //! References in the settings of a policy that cannot be resolved.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::attachment::by_controller::rejected_at;
 use crate::attachment::rejection::is_reported_accepted;
 use crate::kinds::profile::{Reference, SpecPath, collect};
-use crate::model::ids::ObjectKey;
+use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::literal;
 use crate::model::object::Node;
 use crate::model::wording::plural;
@@ -58,6 +60,8 @@ impl Policy {
                     Some(port) => format!("{path} names port {port} of {to}, which has no such port"),
                     None => format!("{path} names {to} without a port"),
                 }
+            } else if let Some(why) = unusable_service(snapshot, to, &field.services) {
+                format!("{path} names {to}, whose {why}")
             } else {
                 return None;
             };
@@ -136,16 +140,65 @@ impl Policy {
 
 /// Whether an object certainly lacks a field. An object whose spec is unknown or empty may have it.
 fn lacks_field(snapshot: &Snapshot, object: &ObjectKey, field: &[String]) -> bool {
-    let spec = snapshot
-        .get(object)
-        .and_then(|object| object.spec.as_deref());
-    let spec = spec.and_then(|spec| literal::from_str(spec).ok());
-    let known = spec.filter(|spec| spec.as_object().is_some_and(|fields| !fields.is_empty()));
-    known.is_some_and(|spec| {
+    known_spec(snapshot, object).is_some_and(|spec| {
         let mut values = Vec::new();
         collect(&spec, field, &mut values);
         values.into_iter().all(Value::is_null)
     })
+}
+
+/// The spec of an object, unless it is unknown or empty.
+fn known_spec(snapshot: &Snapshot, object: &ObjectKey) -> Option<Value> {
+    let spec = snapshot.get(object)?.spec.as_deref()?;
+    let spec = literal::from_str(spec).ok()?;
+    let has_fields = spec.as_object().is_some_and(|fields| !fields.is_empty());
+    has_fields.then_some(spec)
+}
+
+/// Why one of the Services that an object names in these fields of its spec cannot be used. A Service that does not exist counts
+/// only if the state has other Services in its namespace.
+fn unusable_service(
+    snapshot: &Snapshot,
+    object: &ObjectKey,
+    fields: &[SpecPath],
+) -> Option<String> {
+    if fields.is_empty() {
+        return None;
+    }
+    let spec = known_spec(snapshot, object)?;
+    fields.iter().find_map(|field| {
+        let mut values = Vec::new();
+        collect(&spec, field, &mut values);
+        values.into_iter().find_map(|value| {
+            let service = service_of(value, &object.namespace)?;
+            let namespace = namespace_key(&service.namespace);
+            if !snapshot.is_supposed(&service) {
+                snapshot.naming_of(&namespace, &service.gk).next()?;
+            }
+            let path = field.join(".");
+            if !granted(snapshot, &object.gk, &object.namespace, &service) {
+                let kinds = plural(&object.gk.kind);
+                let (own, other) = (&object.namespace, &service.namespace);
+                return Some(format!(
+                    "{path} names {service}, and no ReferenceGrant in namespace {other} covers {kinds} of namespace {own}"
+                ));
+            }
+            let is_missing = snapshot.lacks(&service);
+            is_missing.then(|| format!("{path} names {service}, which does not exist"))
+        })
+    })
+}
+
+/// The Service that a reference names; `None` if it names an object of another kind.
+fn service_of(reference: &Value, own: &Arc<str>) -> Option<ObjectKey> {
+    let text = |key: &str| {
+        let text = reference.get(key).and_then(Value::as_str);
+        text.filter(|text| !text.is_empty())
+    };
+    let is_service = text("group").is_none() && text("kind").is_none_or(|kind| kind == "Service");
+    let namespace = text("namespace").map_or_else(|| own.clone(), Arc::from);
+    let name = text("name").filter(|_| is_service)?;
+    Some(ObjectKey::new(GroupKind::core("Service"), namespace, name))
 }
 
 /// Whether a Service has no port of this number.

@@ -74,11 +74,25 @@ pub(crate) fn gateway_before<'a>(
     if *name == by_label.opt_out_value {
         return None;
     }
+    if by_label.no_external_names && is_external_name(snapshot, called) {
+        return None;
+    }
     let key = ObjectKey::new(GroupKind::gateway_api("Gateway"), &**namespace, &**name);
     let gateway = snapshot.get(&key)?;
     let serves = is_for(snapshot, by_label, gateway)
         && allows_namespace(snapshot, gateway, &by_label.protocol, &called.namespace);
     serves.then_some(gateway)
+}
+
+fn is_external_name(snapshot: &Snapshot, called: &ObjectKey) -> bool {
+    let called = snapshot.get(called).map(|object| &object.node);
+    matches!(
+        called,
+        Some(Node::Service {
+            is_external_name: true,
+            ..
+        })
+    )
 }
 
 /// Whether these steps begin at an object of a mesh that no Gateway is in front of, and only such Gateways act on the kind.

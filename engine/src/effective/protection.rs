@@ -379,7 +379,15 @@ impl Lost {
         let remains = match least(&provided_after) {
             Some(least) => least,
             None if after.1.is_empty() => Extent::None,
-            None => Extent::All,
+            // All requests fail.
+            None => {
+                let before_it = before
+                    .1
+                    .iter()
+                    .flat_map(|(one, _)| one.policies())
+                    .collect();
+                return Self::behind_rejected(protection, provided_before, &before_it, after);
+            }
         };
         if remains >= least(&provided_before)? {
             let is_given = least(&provided_before)? > Extent::None;

@@ -185,8 +185,6 @@ impl Resolver<'_> {
     /// `HTTPRoutes` and `GRPCRoutes` are compared where the controller does so. `None` if requests
     /// may reach the place.
     ///
-    /// Rules without a match of routes without a hostname are ignored: they are drafts.
-    ///
     /// A limited resolver compares the rules of the route alone, because there may be thousands of routes.
     pub fn taken_by(&mut self, place: &Place) -> Option<TakenBy> {
         let route = self.snapshot.get(&place.object)?.clone();
@@ -199,9 +197,6 @@ impl Resolver<'_> {
         };
         // A route without rules matches everything.
         let asked: Vec<usize> = (0..rules.len().max(1)).filter(asked).collect();
-        if asked.iter().any(|index| is_draft(&route, *index)) {
-            return None;
-        }
         let mut takers_of_rules: Vec<PrecedingRule> = Vec::new();
         let mut others: Vec<usize> = Vec::new();
         for index in asked {
@@ -266,19 +261,6 @@ impl Resolver<'_> {
             }
         }
         Some(takers)
-    }
-}
-
-/// Whether a rule of an `HTTPRoute` or a `GRPCRoute` matches everything on every hostname. Routes of other kinds have no
-/// matches.
-fn is_draft(route: &Object, index: usize) -> bool {
-    let gk = &route.key.gk;
-    let has_matches = gk.is_gateway_api("HTTPRoute") || gk.is_gateway_api("GRPCRoute");
-    match &route.node {
-        Node::Route {
-            hostnames, matches, ..
-        } => has_matches && hostnames.is_empty() && matches.is_everything_in(index),
-        _ => false,
     }
 }
 

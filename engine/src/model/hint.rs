@@ -1,5 +1,7 @@
 //! Suggestions for mistyped names, and lists of valid ones.
 
+use std::cmp::Reverse;
+
 /// The maximum length in characters of a name that is compared: the cost of a distance is the product of the lengths.
 const LONGEST: usize = 64;
 /// The maximum number of names that are compared.
@@ -25,6 +27,24 @@ pub fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
         .filter(|(d, _)| *d <= limit)
         .min()
         .map(|(_, name)| name)
+}
+
+/// The field that was most likely meant: the nearest name, or else the one that begins alike for at least half of both names:
+/// `retry` for `retries`.
+pub fn nearest_field<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
+    let prefix = |name: &str| {
+        let pairs = wrong.bytes().zip(name.bytes());
+        pairs
+            .take_while(|(one, other)| one.eq_ignore_ascii_case(other))
+            .count()
+    };
+    let begins_alike =
+        |name: &&&str| prefix(name) >= 3.max(wrong.len().max(name.len()).div_ceil(2));
+    nearest(wrong, names).or_else(|| {
+        let names = names.iter().take(MOST).filter(begins_alike);
+        let scored = names.map(|name| (Reverse(prefix(name)), *name));
+        scored.min().map(|(_, name)| name)
+    })
 }
 
 /// Whether two names are within this many edits of each other; long ones are not compared.

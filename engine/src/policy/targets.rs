@@ -37,6 +37,8 @@ pub struct Entry<'a> {
     pub both: bool,
     /// Its namespace, if the kind or the field ignores it.
     pub unread: Option<Arc<str>>,
+    /// Its section, if the CRD has no such member, so that the API server prunes it.
+    pub pruned_section: Option<Arc<str>>,
 }
 
 /// A field with a wrong spelling.
@@ -234,6 +236,11 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
         Ok(target) if !reads_namespace => target.namespace.take(),
         _ => None,
     };
+    let is_pruned = field.lacks_member(field.section_member());
+    let pruned_section = match &mut target {
+        Ok(target) if is_pruned => target.section.take(),
+        _ => None,
+    };
     // The API server or the controller compares with its list of kinds exactly.
     let written = spelling
         .as_ref()
@@ -258,6 +265,7 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
         is_misspelt,
         guessed,
         unread,
+        pruned_section,
         spelling: spelling.map(|(field, written, right)| Spelling {
             field,
             written,
@@ -372,11 +380,7 @@ fn port(entry: &Map<String, Value>, field: &RefField) -> Option<u16> {
 /// Members of unknown meaning, without those that no controller reads.
 fn unknown(entry: &Map<String, Value>, field: &RefField) -> Option<Arc<str>> {
     let is_unknown = |name: &str, value: &Value| {
-        let is_read = field
-            .members
-            .as_ref()
-            .is_none_or(|members| members.iter().any(|member| member == name));
-        is_read && !value.is_null() && !field.knows(name)
+        !field.lacks_member(name) && !value.is_null() && !field.knows(name)
     };
     let mut members = entry.iter().filter(|(name, value)| is_unknown(name, value));
     let first = members.next()?;
@@ -397,8 +401,7 @@ fn not_text<'a>(entry: &Map<String, Value>, field: &'a RefField) -> Option<&'a s
 
 /// `namespaces` of an entry, in the format of listeners. The API server drops it if the CRD does not have it.
 fn namespaces(entry: &Map<String, Value>, field: &RefField) -> From {
-    let mut members = field.members.iter().flatten();
-    let is_stored = field.members.is_none() || members.any(|member| member == "namespaces");
+    let is_stored = !field.lacks_member("namespaces");
     let Some(namespaces) = entry.get("namespaces").filter(|_| is_stored) else {
         return From::Same;
     };

@@ -18,7 +18,8 @@ use super::{EntryPoint, MatchedRule, Matching, Outcome, RequestMatch, Served, St
 use crate::kinds::profile::{ControllerFile, ListenerIsolation};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::Object;
-use crate::topology::{Conflict, controller_facts, missing_class};
+use crate::state::snapshot::Snapshot;
+use crate::topology::{Conflict, controller_facts, missing_class, why_not_joined};
 
 impl<'a> Matching<'a> {
     /// Matches a request at the Gateways that `asked` selects, sorted by key.
@@ -52,7 +53,7 @@ impl<'a> Matching<'a> {
             let why = messages::conflicted(&mixed);
             let missed =
                 RequestMatch::missed(entry_point, Stage::ListenerConflict, why, Vec::new());
-            return vec![noting(missed, outside)];
+            return vec![noting(self.snapshot, missed, outside)];
         }
         let mut sockets: BTreeMap<Socket, Vec<Entry<'a>>> = BTreeMap::new();
         for entry in fitting {
@@ -67,14 +68,14 @@ impl<'a> Matching<'a> {
             let near = near.into_iter().map(|(_, words)| words).collect();
             let why = format!("no listener takes {}", sent(request));
             let missed = RequestMatch::missed(entry_point, Stage::Port, why, near);
-            return vec![noting(missed, outside)];
+            return vec![noting(self.snapshot, missed, outside)];
         }
         let by_socket = sockets.into_values();
         let outcomes = by_socket.flat_map(|entries| self.at_socket(request, gateway, &entries));
         let outcomes_with_notes = outcomes.map(|mut outcome| {
             outcome.notes.extend(self.without_class(gateway));
             outcome.notes.extend(messages::not_accepted(&mixed));
-            noting(outcome, outside.iter().copied())
+            noting(self.snapshot, outcome, outside.iter().copied())
         });
         outcomes_with_notes.collect()
     }
@@ -309,15 +310,16 @@ impl<'a> Matching<'a> {
     }
 }
 
-/// Adds a note for each `ListenerSet` with a suitable listener that the Gateway does not allow.
+/// Adds a note for each `ListenerSet` with a suitable listener that is not part of the Gateway.
 fn noting<'k>(
+    snapshot: &Snapshot,
     mut outcome: RequestMatch,
     outside: impl IntoIterator<Item = &'k ObjectKey>,
 ) -> RequestMatch {
     let note = |set: &ObjectKey| {
-        format!(
-            "{set} has such a listener, but the Gateway does not let it join (spec.allowedListeners)"
-        )
+        let why = snapshot.get(set).map(|set| why_not_joined(snapshot, set));
+        let why = why.unwrap_or_default();
+        format!("{set} has such a listener, but it is not part of the Gateway: {why}")
     };
     if !outcome.is_taken() {
         outcome.notes.extend(outside.into_iter().map(note));

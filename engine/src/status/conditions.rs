@@ -289,6 +289,7 @@ pub fn attachments<'a>(
                     partial => (None, partial),
                 };
                 let known = unknown.or(no_effect);
+                let known = known.or_else(|| idle::on_unnamed_port(resolver.snapshot(), &target));
                 attachments.push(TargetAttachment {
                     entry,
                     target,

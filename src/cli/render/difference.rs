@@ -117,7 +117,7 @@ fn notes(difference: &Difference, kinds: &Kinds) -> Vec<String> {
     renamed.chain(left_out).collect()
 }
 
-/// `What is in force differs on 2 HTTPRoutes; policies apply to HTTPRoute shop/new only in B.`
+/// `Effective policies differ on 2 HTTPRoutes; policies apply to HTTPRoute shop/new only in B.`
 fn headline(difference: &Difference, kinds: &Kinds) -> String {
     if difference.nothing_in_force {
         return "No policy is in force in A or in B.".to_owned();
@@ -143,9 +143,9 @@ fn headline(difference: &Difference, kinds: &Kinds) -> String {
     added.retain(|object| !changed.contains(object));
     removed.retain(|object| !changed.contains(object) && !added.contains(object));
     let parts = [
-        ("what is in force differs on", changed),
-        ("only in A, policies are in force on", removed),
-        ("only in B, policies are in force on", added),
+        ("effective policies differ on", changed),
+        ("policies are in force only in A on", removed),
+        ("policies are in force only in B on", added),
     ];
     let parts = parts.iter().filter(|(_, objects)| !objects.is_empty());
     let parts: Vec<String> = parts

@@ -41,11 +41,10 @@ pub fn run(body: &[u8]) {
         };
         let answer = budget::within(body.len(), "a review", || ask(&state.listed));
         assert_eq!(answer.is_ok(), must, "{answer:?}");
-        assert_eq!(answer, ask(&state.listed), "the same again");
         assert_eq!(
             answer,
             ask(&state.grown),
-            "on the same state, come by otherwise"
+            "again, on the same state from other events"
         );
         if let Ok(answer) = answer {
             assert_eq!(answers::check(body, &answer, false), None);
@@ -53,11 +52,6 @@ pub fn run(body: &[u8]) {
     }
     let answer = posted("/validate", body);
     assert_eq!(answer.is_some(), must);
-    assert_eq!(
-        answer,
-        posted("/validate", body),
-        "the same again through the router"
-    );
     if let Some(answer) = answer {
         answers::check(body, &answer, false);
     }

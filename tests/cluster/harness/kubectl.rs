@@ -68,6 +68,8 @@ impl Kubectl {
             .env("HOME", &self.dir)
             .env("KUBECONFIG", &self.kubeconfig)
             .env("KUBECACHEDIR", self.dir.join("kube-cache"))
+            // Programs in Go end before they need to collect garbage.
+            .env("GOGC", "400")
             .env_remove("KUBECTL_EXTERNAL_DIFF")
             .env_remove("XDG_CACHE_HOME")
             .env_remove("XDG_CONFIG_HOME")

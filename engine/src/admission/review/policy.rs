@@ -315,17 +315,23 @@ fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option
     let message = match *policy.profile.same_target {
         SameTarget::FieldOverlap => {
             let field = overlap(policy, rival).unwrap_or_default().join(".");
-            format!("{with} sets {field} on {place} already")
+            format!(
+                "{with} already sets {field} on {place}, so the controller rejects this policy: remove {field} from one of the two"
+            )
         }
         SameTarget::EqualField => {
             let fields = policy.profile.conflict_fields.iter();
             let fields: Vec<String> = fields.map(|field| field.join(".")).collect();
             let fields = fields.join(", ");
-            format!("{with} has another {fields} on {place}, so both are rejected")
+            format!(
+                "{with} sets {fields} on {place} to another value, so the controller rejects both: set the same value"
+            )
         }
-        SameTarget::NoneWins => format!("{with} is on {place} too, so both are rejected"),
+        SameTarget::NoneWins => format!(
+            "{with} also targets {place}, and the controller accepts only one policy there and rejects both: remove one"
+        ),
         _ => format!(
-            "ignored: {place} already has {with}, which {}",
+            "ignored: {place} already has {with}, which {}; keep the settings in one of the two",
             rank(rival, policy).verb
         ),
     };
@@ -412,14 +418,20 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
 fn rank(winner: &Policy, other: &Policy) -> Rank {
     let in_files = |policy: &Policy| policy.object.meta.created.is_some_and(is_order);
     let is_by_files = in_files(winner) && in_files(other);
+    let created = |policy: &Policy| policy.object.meta.created;
+    let is_same_age = created(winner).is_some() && created(winner) == created(other);
     let (one, other) = (winner.precedence(), other.precedence());
     let (verb, noun) = match (one.same_weight(other), one > other) {
         (true, true) if is_by_files => ("comes last in the files", "last in the files"),
         (true, false) if is_by_files => ("comes first in the files", "first in the files"),
+        (true, true) if is_same_age => ("has the same age and comes last by name", "last by name"),
+        (true, false) if is_same_age => {
+            ("has the same age and comes first by name", "first by name")
+        }
         (true, true) => ("is newer", "newer"),
         (true, false) => ("is older", "older"),
-        (false, true) => ("is lighter", "lighter"),
-        (false, false) => ("is heavier", "heavier"),
+        (false, true) => ("has the lower weight", "one with the lower weight"),
+        (false, false) => ("has the higher weight", "one with the higher weight"),
     };
     Rank { verb, noun }
 }
@@ -475,14 +487,21 @@ fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus
         // Each policy is read and looked up in the other.
         compared += policy.leaves() + other.policy.leaves() + other.policy.length();
         let older = other.policy.precedence() < policy.precedence();
-        let wins = if older { "that one" } else { "this one" };
+        let wins = if older {
+            "its value"
+        } else {
+            "the value of this policy"
+        };
         let room = most - findings.len();
         let fields = field_conflicts(policy, &other.policy);
         if fields.len() > room {
             findings.push(too_much());
         }
         for field in fields.into_iter().take(room) {
-            let message = format!("{} sets another value; {wins} wins", other.policy.key());
+            let message = format!(
+                "{} sets another value; {wins} is in force",
+                other.policy.key()
+            );
             let mut finding = Finding::new(Code::FieldConflict, policy.key(), message)
                 .at(&field)
                 .about(format!("{} {field}", target.target));

@@ -94,18 +94,19 @@ pub(super) fn findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Find
 
 /// The findings on a route, or on rules of it, that get no requests because rules with the same match take precedence.
 fn shadowed(resolver: &mut Resolver<'_>, route: &Arc<Object>) -> Vec<Finding> {
+    const REMEDY: &str = "change its matches or delete it";
     let key = &route.key;
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
     };
     if let Some(by) = resolver.taken_by(&key.whole()) {
-        let message = format!("no request reaches it: {}", by.why());
+        let message = format!("no request reaches it: {}; {REMEDY}", by.why());
         return vec![Finding::new(Code::RouteShadowed, key, message).at("spec.rules".to_owned())];
     }
     let of_rule = |index: usize| {
         let label = section::rule_label(route, index);
         let by = resolver.taken_by(&key.section(label.clone()))?;
-        let message = format!("no request reaches {label}: {}", by.why());
+        let message = format!("no request reaches {label}: {}; {REMEDY}", by.why());
         let finding = Finding::new(Code::RouteShadowed, key, message);
         Some(
             finding

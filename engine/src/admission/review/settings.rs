@@ -81,14 +81,14 @@ pub(super) fn in_force_afterwards(snapshot: &Snapshot, all: &[&EffectiveChange])
         .iter()
         .all(|changed| changed.before.policies().is_superset(&policies));
     if names.is_empty() {
-        "nothing takes its place".to_owned()
+        "no policy replaces it".to_owned()
     } else if !sets_nothing {
         format!("afterwards set by {names}")
     } else if requests_fail(snapshot, first) {
         format!("{names} is rejected, so its requests get an error")
     } else if had_its_place {
-        format!("{names} keeps its place without settings")
+        format!("{names} is still there and sets nothing")
     } else {
-        format!("{names} takes its place and sets nothing")
+        format!("{names} replaces it and sets nothing")
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::admission::finding::{Code, Finding};
 use crate::kinds::profile::{REQUIRED, Unknown, VersionSchema, Violation};
-use crate::model::hint::{nearest, quoted};
+use crate::model::hint::{nearest, nearest_field, quoted};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Crd, gateway_versions};
 use crate::policy::{self, Policy};
@@ -80,7 +80,7 @@ fn unknown_to(key: &ObjectKey, kind_and_version: &str, fields: &[Unknown]) -> Ve
     let findings = fields.iter().map(|Unknown { path, known }| {
         let name = path.rsplit('.').next().unwrap_or(path);
         let known: Vec<&str> = known.iter().map(|name| &**name).collect();
-        let remedy = match nearest(name, &known) {
+        let remedy = match nearest_field(name, &known) {
             Some(near) => format!("; did you mean {near:?}?"),
             None if known.is_empty() => String::new(),
             None => format!("; it has {}", quoted(&known)),

@@ -221,6 +221,16 @@ fn about_target(
     target: &TargetRef,
     most: usize,
 ) -> Option<Finding> {
+    if let Some(section) = &entry.pruned_section {
+        let what = format!(
+            "the CRD of {} has no {} in spec.{}, so the API server removes it and the policy targets the whole {}",
+            policy.profile.gk.kind,
+            entry.field.section_member(),
+            entry.field.path,
+            target.gk.kind,
+        );
+        return Some(unsupported(policy, entry, section, &what, true));
+    }
     if target.is_whole() && entry.field.needs_section {
         return Some(without_section(policy, entry, target));
     }

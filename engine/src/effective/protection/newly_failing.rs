@@ -1,10 +1,14 @@
 //! Requests that get an error after a change because a policy that was in force on their path is rejected: they do not pass without
 //! its protections.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::provided::Provided;
+use super::{AtPath, Lost};
 use crate::effective::impact::EffectiveChange;
+use crate::kinds::profile::Protection;
 use crate::model::ids::{ObjectKey, Place};
+use crate::model::wording::named;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 
@@ -54,6 +58,40 @@ impl<'a> NewlyFailing<'a> {
         });
         self.known.insert(key.clone(), target.clone());
         target
+    }
+}
+
+// === impl Lost ===
+
+impl Lost {
+    /// The loss if requests get errors after the change because a policy that took the place of others is rejected, and it would not
+    /// protect if it was accepted. A policy that was there `before` gives up nothing by its rejection.
+    pub(super) fn behind_rejected(
+        protection: &Protection,
+        provided_before: Vec<Provided>,
+        before: &BTreeSet<ObjectKey>,
+        (snapshot, paths): (&Snapshot, &[AtPath]),
+    ) -> Option<Self> {
+        let now: BTreeSet<ObjectKey> = paths.iter().flat_map(|(one, _)| one.policies()).collect();
+        let is_new = |key: &&ObjectKey| !before.contains(*key);
+        let replacing: BTreeSet<ObjectKey> = now.iter().filter(is_new).cloned().collect();
+        let protects = |key: &ObjectKey| {
+            let policy = snapshot.policy(key);
+            policy.is_none_or(|policy| policy.protects_by(&protection.name))
+        };
+        if replacing.is_empty() || replacing.iter().any(protects) {
+            return None;
+        }
+        let lost = Self::all_of(provided_before)?;
+        let why = format!(
+            "requests get an error while {} is rejected, and pass without this protection once it is accepted",
+            named(&replacing)
+        );
+        Some(Self {
+            now,
+            reasons: [why.into()].into(),
+            ..lost
+        })
     }
 }
 

@@ -29,6 +29,9 @@ pub struct Caveat {
     /// Annotations: it applies if a Gateway, a `ListenerSet` or a route has one of these. Always by default.
     #[serde(default)]
     pub annotations: Vec<Arc<str>>,
+    /// Annotations: it applies to policies that name an object with one of these. Always by default.
+    #[serde(default)]
+    pub annotated_targets: Vec<Arc<str>>,
     /// Annotations of the policy, each with the values for which it applies. Always by default.
     #[serde(default)]
     annotated: AnnotationsFile,
@@ -55,6 +58,9 @@ pub struct Caveat {
     /// whole. Always by default.
     #[serde(default)]
     pub policies_on_sections: Vec<Arc<str>>,
+    /// It applies if the status of the policy has as many ancestors as it may have, or if there are more Gateways than that.
+    #[serde(default)]
+    pub many_ancestors: bool,
     /// It applies if a filter of a backend of a route names a policy of the kind.
     #[serde(default)]
     pub filters_of_backends: bool,
@@ -76,7 +82,8 @@ impl Caveat {
     /// The keys of the annotations that it depends on.
     pub(super) fn keys(&self) -> impl Iterator<Item = String> + '_ {
         let own = self.annotated.keys().cloned();
-        own.chain(self.annotations.iter().map(ToString::to_string))
+        let of_objects = self.annotations.iter().chain(&self.annotated_targets);
+        own.chain(of_objects.map(ToString::to_string))
     }
 
     /// The policies that it applies to, by spec and annotations.

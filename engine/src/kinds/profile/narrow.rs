@@ -6,8 +6,14 @@ use super::{Allowed, Fact, Parent, RefField, Shape, Source, Strategies};
 use crate::model::ids::GroupKind;
 
 /// The fields that hold references, without those that the CRD does not have, and with its limits
-/// and members.
-pub(super) fn refs(known_fields: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec<RefField>> {
+/// and members. The fields of a configuration get the members alone.
+pub(super) fn refs(mut known_fields: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec<RefField>> {
+    if known_fields.from == Source::Config {
+        for field in &mut known_fields.value {
+            let of_crd = crd.refs.iter().find(|of_crd| of_crd.path == field.path);
+            field.members = of_crd.and_then(|of_crd| of_crd.members.clone());
+        }
+    }
     if known_fields.from != Source::Builtin {
         return known_fields;
     }
@@ -40,6 +46,11 @@ pub(super) fn refs(known_fields: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec
     Fact { value, from }
 }
 
+/// Whether a profile names a member for sections that the CRD has.
+fn has_section_field(profile: &RefField, crd: &RefField) -> bool {
+    profile.section_field.is_some() && !crd.lacks_member(profile.section_member())
+}
+
 /// Combines the facts of a profile and of a CRD about one field.
 fn field_of(profile: &RefField, crd: &RefField) -> RefField {
     let narrower = |stated: Option<bool>, crd: Option<bool>| {
@@ -49,8 +60,9 @@ fn field_of(profile: &RefField, crd: &RefField) -> RefField {
             stated.or(crd)
         }
     };
+    let sections = crd.sections.filter(|_| !has_section_field(profile, crd));
     RefField {
-        sections: narrower(profile.sections, crd.sections),
+        sections: narrower(profile.sections, sections),
         namespace: narrower(profile.namespace, crd.namespace),
         max: crd.max.or(profile.max),
         unique: profile.unique || crd.unique,
@@ -65,14 +77,27 @@ fn field_of(profile: &RefField, crd: &RefField) -> RefField {
     }
 }
 
-/// The allowed target kinds: those that the CRD allows, with their meaning from the profile.
+/// The allowed target kinds: those that the CRD allows, with their meaning from the profile. A CRD is read as if all sections
+/// were named by `sectionName`; where `refs` name another member that it has, it allows sections.
 pub(super) fn allow(
     stated: Option<Fact<Vec<Allowed>>>,
+    refs: &[RefField],
     crd: &Derived,
 ) -> Option<Fact<Vec<Allowed>>> {
     let Some(taken) = &crd.allow else {
         return stated;
     };
+    let mut taken = taken.clone();
+    let has_section_member = |field: &RefField| {
+        let of_crd = crd.refs.iter().find(|of_crd| of_crd.path == field.path);
+        of_crd.is_some_and(|of_crd| has_section_field(field, of_crd))
+    };
+    if refs.iter().any(has_section_member) {
+        for allowed in &mut taken {
+            allowed.sections = true;
+        }
+    }
+    let taken = &taken;
     let crd_alone = || Fact {
         value: taken.clone(),
         from: Source::Crd,

@@ -56,6 +56,9 @@ pub struct GatewayByLabel {
     /// Whether policies on such a Gateway apply only to objects of its own namespace.
     #[serde(default)]
     pub same_namespace: bool,
+    /// Whether such Gateways do not serve Services of type `ExternalName`.
+    #[serde(default)]
+    pub no_external_names: bool,
     /// Whether nothing but such Gateways applies the policies to requests for such objects: without one they have no effect there.
     #[serde(default)]
     pub required: bool,
@@ -344,6 +347,12 @@ impl RefField {
     /// The member that names the section.
     pub fn section_member(&self) -> &str {
         self.section_field.as_deref().unwrap_or("sectionName")
+    }
+
+    /// Whether a CRD states the members of entries without this one. The API server prunes it then.
+    pub fn lacks_member(&self, member: &str) -> bool {
+        let members = self.members.as_ref();
+        members.is_some_and(|members| members.iter().all(|known| known != member))
     }
 
     /// Whether entries may have a name. Those of `targetSelectors` may not, unless a CRD says

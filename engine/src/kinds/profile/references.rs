@@ -36,6 +36,10 @@ pub struct Reference {
     /// A field that the named object must have, or it counts as missing: a `GatewayExtension` that a policy names in
     /// `spec.extAuth.extensionRef` must have `spec.extAuth`.
     pub has: Option<SpecPath>,
+    /// Fields in which the named object names Services in turn: `spec.extAuth.grpcService.backendRef`. The reference counts as
+    /// missing, too, if such a Service does not exist or no `ReferenceGrant` covers it.
+    #[serde(default)]
+    pub services: Vec<SpecPath>,
     /// The effect that a policy still has if the object that it names does not exist.
     pub if_missing: WhenRejected,
     /// Whether requests that the policy is for get an error then.
@@ -68,7 +72,7 @@ impl Reference {
     /// The kind of which the spec of objects is needed, if any.
     pub(super) fn needs_spec_of(&self) -> Option<GroupKind> {
         let kind = || GroupKind::new(self.group.clone(), self.kind.clone());
-        self.has.as_ref().map(|_| kind())
+        (self.has.is_some() || !self.services.is_empty()).then(kind)
     }
 
     pub(super) fn json(&self) -> Value {

@@ -15,8 +15,8 @@ use super::{
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
-use crate::model::object::Crd;
 use crate::model::object::reported::ENFORCEMENT;
+use crate::model::object::{Crd, gateway_kinds};
 
 /// The maximum number of entries in `status.ancestors` unless the CRD states it (Gateway API).
 const MAX_ANCESTORS: usize = 16;
@@ -35,7 +35,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     let parents = stated(explicit, |p| p.parents.clone());
     let (refs, parents, allow) = match derived {
         Some(derived) => {
-            let narrowed = narrow::allow(allow.clone(), derived);
+            let narrowed = narrow::allow(allow.clone(), &refs, derived);
             let parents = narrow::parents(parents, allow.as_ref(), narrowed.as_ref());
             (narrow::refs(refs, derived), parents, narrowed)
         }
@@ -238,7 +238,13 @@ fn effective(allow: Option<&Fact<Vec<Allowed>>>) -> Vec<GroupKind> {
 
 /// The common level of the allowed target kinds, if they have one.
 pub(super) fn level(allow: &[Allowed]) -> Option<Level> {
-    let mut levels = allow.iter().map(|allowed| Level::of_kind(&allowed.meant()));
+    // A CRD that lists groups and kinds apart allows kinds that do not exist: a Gateway of the core API.
+    let exists = |allowed: &&Allowed| {
+        let gk = &allowed.gk;
+        !gk.group.is_empty() || gateway_kinds().all(|known| known.kind != gk.kind)
+    };
+    let allow = allow.iter().filter(exists);
+    let mut levels = allow.map(|allowed| Level::of_kind(&allowed.meant()));
     let first = levels.next()??;
     levels.all(|level| level == Some(first)).then_some(first)
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::acts_on::ActsOn;
 use super::idle::idle;
 use super::unknown::{if_it_delegates, if_it_is_refused};
 use super::{NoEffect, State, TargetStatus, Winner};
@@ -127,9 +128,7 @@ pub(super) fn enforce(
     let with_state = |(key, tally): (ObjectKey, PathCounts)| Some((key, tally.state()?));
     status.through = by_gateway.into_iter().filter_map(with_state).collect();
     status.state = Some(if policy.adds_nothing() && !passes_over {
-        let why = policy.why_not_applied().map(ToString::to_string);
-        let why = why.unwrap_or_else(|| "it sets nothing".to_owned());
-        State::NoEffect(NoEffect::lasting(why))
+        without_settings(policy, status)
     } else {
         let idle = || idle(snapshot, policy, groups, &status.target);
         let state = tally.state().unwrap_or_else(idle);
@@ -144,6 +143,14 @@ pub(super) fn enforce(
     if is_route(&status.target.object.gk) {
         status.note_passed_by(without_policy(snapshot, policy, groups));
     }
+}
+
+/// The state of a policy that has no settings and replaces none: it applies nowhere.
+fn without_settings(policy: &Policy, status: &mut TargetStatus) -> State {
+    status.acts_on = ActsOn::default();
+    let why = policy.why_not_applied().map(ToString::to_string);
+    let why = why.unwrap_or_else(|| "it sets nothing".to_owned());
+    State::NoEffect(NoEffect::lasting(why))
 }
 
 /// A state, unless nobody knows it.

@@ -58,15 +58,42 @@ pub(super) fn idle(
             None => format!("{object} is not attached to a Gateway"),
         }
     } else if incomplete {
-        format!("no existing backend is reached from {target}")
+        format!("requests to {target} reach no existing backend")
     } else if let Some(kinds) = routes_of_other_kinds(snapshot, policy, target) {
-        format!("it does nothing for {kinds}, and no other routes are attached under {target}")
+        format!("it has no effect on {kinds}, and no other routes are attached to {target}")
     } else if *policy.profile.needs_route {
-        format!("no route is attached under {target}")
+        format!("no route is attached to {target}")
     } else {
         format!("no object that it applies to is below {target}")
     };
     State::NoEffect(NoEffect { why, waits: true })
+}
+
+/// The state of a policy on a port, by its number, of a backend whose ports attache does not know, if routes send requests to the
+/// backend and none of their references names the port.
+pub(super) fn on_unnamed_port(snapshot: &Snapshot, target: &Place) -> Option<State> {
+    let backend = snapshot.get(&target.object)?;
+    let is_unknown = matches!(backend.node, Node::Other) && Level::is_of_backend(&backend.key.gk);
+    let port: u16 = target
+        .section
+        .as_ref()
+        .filter(|_| is_unknown)?
+        .parse()
+        .ok()?;
+    let routes = snapshot.using(&target.object);
+    let references = routes.flat_map(|route| route.backends());
+    let mut references = references
+        .filter(|reference| reference.object == target.object)
+        .peekable();
+    references.peek()?;
+    if references.any(|reference| reference.port == Some(port)) {
+        return None;
+    }
+    let why = format!(
+        "no backendRef to {} names its port {port}, so requests to it are sent without the policy",
+        target.object
+    );
+    Some(State::NoEffect(NoEffect::lasting(why)))
 }
 
 /// The kinds of the routes below a target, if none of the policy's settings acts on any of them: `TCPRoutes, TLSRoutes`.
@@ -195,6 +222,19 @@ fn no_gateway_before(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Op
         return None;
     }
     let label = &by_label.label;
+    let node = snapshot.get(object).map(|object| &object.node);
+    if let (
+        true,
+        Some(Node::Service {
+            is_external_name: true,
+            ..
+        }),
+    ) = (by_label.no_external_names, node)
+    {
+        return Some(format!(
+            "{object} has type ExternalName, and the Gateway that {label} names does not serve such Services"
+        ));
+    }
     Some(format!(
         "no Gateway serves {object} by its label {label} or that of its Namespace"
     ))
