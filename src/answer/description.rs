@@ -229,6 +229,7 @@ pub struct OfKind {
 
 /// The policies that apply to the Services that select a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct OfWorkload {
     /// The workload.
     pub object: Named,
@@ -236,6 +237,8 @@ pub struct OfWorkload {
     pub services: Vec<OfTarget>,
     /// The descriptions of the routes, or of their rules, that send requests to these Services.
     pub routes: Vec<OfTarget>,
+    /// Policies whose selectors select its Pods. attache does not follow what they set.
+    pub selected_by: Vec<Named>,
 }
 
 // === impl Description ===

@@ -10,7 +10,9 @@ use super::named::Named;
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::Object;
-use crate::engine::policy::spec;
+use crate::engine::model::selector::Labels;
+use crate::engine::policy::{Policy, Select, spec};
+use crate::engine::state::snapshot::Snapshot;
 
 /// Whether objects of a kind run Pods or are Pods.
 pub fn is_workload(gk: &GroupKind) -> bool {
@@ -44,12 +46,46 @@ pub fn workload(
         .values()
         .flat_map(|route| leading(route, |to| services.contains(&&to.object)))
         .collect();
+    let selected_by = policies_selecting(snapshot, key, &labels);
     let mut describe = |place: &Place| on_its_own(resolver, place);
     Some(OfWorkload {
+        selected_by,
         object: Named::from(key),
         routes: places.iter().map(&mut describe).collect(),
         services: services.iter().map(|key| describe(&key.whole())).collect(),
     })
+}
+
+/// The policies whose selectors select Pods with these labels, in the namespace of the workload or from the root namespace.
+fn policies_selecting(
+    snapshot: &Snapshot,
+    workload: &ObjectKey,
+    labels: &BTreeMap<String, String>,
+) -> Vec<Named> {
+    let pairs = labels.iter();
+    let labels: Labels = pairs
+        .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
+        .collect();
+    let selects = |policy: &&Arc<Policy>| {
+        let own = &policy.key().namespace;
+        let is_near =
+            *own == workload.namespace || policy.profile.root_namespace.as_ref() == Some(own);
+        let mut targets = policy.targets.iter();
+        is_near
+            && targets.any(|target| match &target.select {
+                Select::Labels(Some(selector)) => {
+                    target.gk.is_core("Pod") && selector.selects(&labels)
+                }
+                _ => false,
+            })
+    };
+    let kinds = snapshot.policy_kinds();
+    let policies = kinds
+        .flat_map(|kind| snapshot.policies(kind))
+        .filter(selects);
+    let mut keys: Vec<&ObjectKey> = policies.map(|policy| policy.key()).collect();
+    keys.sort();
+    keys.into_iter().map(Named::from).collect()
 }
 
 /// The labels of the workload's Pods.

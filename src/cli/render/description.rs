@@ -291,6 +291,7 @@ fn workload(about: &OfWorkload, style: Style, only: bool) -> String {
     let mut pieces = vec![(Some(Tone::Heading), about.object.0.to_string())];
     if about.services.is_empty() {
         let mut text = side_by_side(style, &pieces, "   ", "  ");
+        text.push_str(&selected_by(about, style));
         text.push_str("\nNo Service selects it, so no policy applies to it through a Service.\n");
         return text;
     }
@@ -301,11 +302,25 @@ fn workload(about: &OfWorkload, style: Style, only: bool) -> String {
     let through = format!("through Service {}", phrases::list(names));
     pieces.push((Some(Tone::Faint), through));
     let mut text = side_by_side(style, &pieces, "   ", "  ");
+    text.push_str(&selected_by(about, style));
     for object in about.services.iter().chain(&about.routes) {
         text.push_str("\n\n");
         text.push_str(&target(object, style, only));
     }
     text
+}
+
+/// A line about the policies whose selectors select the Pods of a workload.
+fn selected_by(about: &OfWorkload, style: Style) -> String {
+    if about.selected_by.is_empty() {
+        return String::new();
+    }
+    let names = about.selected_by.iter().map(|policy| policy.0.to_string());
+    let line = format!(
+        "Its Pods are selected by {}: attache does not follow what policies set for Pods",
+        phrases::list(names)
+    );
+    format!("\n{}", paragraph(style, Tone::Warning, "", &line, "  "))
 }
 
 /// The settings of one result, each with its source.
