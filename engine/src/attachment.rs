@@ -82,7 +82,7 @@ pub enum AttachmentPermission {
     OwnPods,
 }
 
-/// Why it is unknown whether a policy acts on a Gateway with its own Pods
+/// Why it is unknown whether a policy applies to a Gateway with its own Pods
 /// ([`AttachmentPermission::OwnPods`]).
 pub fn own_pods(policy: &Policy, gateway: &ObjectKey) -> String {
     let pods = policy.profile.gateway_pods.as_ref();
@@ -96,7 +96,7 @@ pub fn own_pods(policy: &Policy, gateway: &ObjectKey) -> String {
 // === impl Attachment ===
 
 impl Attachment {
-    /// Whether it acts on only a part of the requests to its object.
+    /// Whether it applies to only a part of the requests to its object.
     pub fn is_partial(&self) -> bool {
         self.consumer || self.disputed || !self.left_out.is_empty()
     }

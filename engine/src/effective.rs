@@ -19,8 +19,8 @@ use crate::policy::{ListenerFacts, Policy, TargetRef};
 use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::AncestorPaths;
 
-pub mod affected;
 mod ancestor_group;
+pub mod applying;
 mod arena;
 mod at_hostnames;
 mod attached;
@@ -36,7 +36,7 @@ mod path_context;
 mod path_set;
 mod policy_list;
 pub mod protection;
-mod refused_merges;
+mod rejected_merges;
 pub mod renames;
 mod route_path_cache;
 mod routes;
@@ -296,7 +296,7 @@ impl<'a> Resolver<'a> {
         there.map(|step| step.place.object.clone()).collect()
     }
 
-    /// The listeners and mesh Services whose policies act on requests to an object; sorted.
+    /// The listeners and mesh Services whose policies apply to requests to an object; sorted.
     pub fn listeners_of(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
         let subgraph = self.subgraph(key);
         let last = subgraph.above().filter_map(|path| path.last());

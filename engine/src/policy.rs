@@ -17,7 +17,6 @@ use crate::model::selector::Selector;
 
 mod by_filter;
 mod definition;
-mod denial;
 mod empty;
 mod fields;
 pub(crate) mod fuel;
@@ -25,6 +24,7 @@ mod in_force;
 mod listeners;
 mod pod_selector;
 mod references;
+mod rejection_condition;
 mod requirements;
 mod settings;
 mod stanza;
@@ -34,11 +34,11 @@ mod variant;
 mod weaknesses;
 mod without_target;
 
-pub(crate) use denial::denial;
 pub use fields::fields;
 pub use in_force::InForce;
 pub use pod_selector::PodSelector;
 pub(crate) use pod_selector::has_own_pods;
+pub(crate) use rejection_condition::condition_against;
 use stanza::read_stanzas;
 pub use stanza::{PolicyStanza, StanzaRef};
 pub use targets::value_at;
@@ -166,7 +166,7 @@ impl Policy {
         Self::new_variant(object, spec, profile, Variant::default())
     }
 
-    /// A policy from its object and the parsed spec, without the settings that do not act on some listeners.
+    /// A policy from its object and the parsed spec, without the settings that do not apply to some listeners.
     fn new_variant(
         object: Arc<Object>,
         spec: &Value,

@@ -33,7 +33,9 @@ mod route_paths;
 mod unaccepted_words;
 
 pub use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
-pub use accept::{OwnListener, Refusal, allows_namespace, fits_service, may_accept, refusal};
+pub use accept::{
+    NotAttachedReason, OwnListener, allows_namespace, fits_service, may_accept, why_not_attached,
+};
 pub use acceptance::{
     GatewayClientCertificates, ListenerEndpoint, Unaccepted, frontend_tls, listener_at,
     listener_endpoint, listeners, listeners_of, of_gateway as acceptance_of, unaccepted,
@@ -53,7 +55,7 @@ pub use listener_owners::{gateways_around, listener_owners_around, owners_of};
 pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{
     KeptOut, RouteKindConflicts, kept_out, kept_out_by, may_keep_out, perhaps_kept_out,
-    perhaps_refused_for, routes_in_conflict, routes_in_conflict_at,
+    perhaps_rejected_for, routes_in_conflict, routes_in_conflict_at,
 };
 pub use route_path::{
     RoutePath, Unreached, backend, not_usable, refused, to_backends, to_route, to_rules, unreached,

@@ -13,7 +13,7 @@ use attache_engine::topology::{AncestorPath, lacks_class};
 /// The effective policies on a path, by policy kind.
 pub(crate) type InForce<'a> = [(&'a GroupKind, &'a PathGroup)];
 
-/// The same paths, with the effective policies that act on their requests.
+/// The same paths, with the effective policies that apply to their requests.
 pub(crate) fn acting(snapshot: &Snapshot, groups: Vec<PathGroup>) -> Vec<PathGroup> {
     let nothing: Shared<Effective> = Shared::default();
     let mut acting_groups = Vec::with_capacity(groups.len());

@@ -239,7 +239,7 @@ fn of_all_kinds(resolver: &mut Resolver<'_>, target: &ObjectKey, deepest: Level)
     groups
 }
 
-/// Whether requests take a path to a target, or none is needed: policies of a mesh act on a Service without routes, but not on a
+/// Whether requests take a path to a target, or none is needed: policies of a mesh apply to a Service without routes, but not to a
 /// route that no listener or Service accepts.
 fn counts(path: &GuardedPath<'_>, target: &ObjectKey) -> bool {
     path.takes_requests() || path.group.attached && !is_route(&target.gk)
@@ -395,7 +395,7 @@ pub(crate) fn is_direct(snapshot: &Snapshot, kind: &GroupKind) -> bool {
     profile.is_some_and(|profile| profile.class.value == Class::Direct)
 }
 
-/// Whether policies of a kind act on requests to Services also where no route leads there.
+/// Whether policies of a kind apply to requests to Services also where no route leads there.
 fn is_of_mesh(snapshot: &Snapshot, kind: &GroupKind) -> bool {
     let profile = snapshot.profile(kind);
     profile.is_some_and(|profile| {

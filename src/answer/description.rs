@@ -1,4 +1,4 @@
-//! `attache describe`: the policies that act on an object and the effective policies on its paths; for a policy, its
+//! `attache describe`: the policies that apply to an object and the effective policies on its paths; for a policy, its
 //! outcome on each target.
 
 use std::collections::BTreeMap;

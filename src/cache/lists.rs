@@ -38,9 +38,9 @@ pub use list_results::{Missing, MissingPart};
 /// The part of a cluster that a command needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadScope {
-    /// All policies, and everything that they may act on.
+    /// All policies, and everything that they may apply to.
     Everything,
-    /// The objects needed to find the policies that act on these objects.
+    /// The objects needed to find the policies that apply to these objects.
     Around(Vec<ObjectKey>),
 }
 
@@ -277,7 +277,7 @@ impl Reader {
         lists.and(others)
     }
 
-    /// Reads the objects needed to find the policies that act on routes.
+    /// Reads the objects needed to find the policies that apply to routes.
     async fn around(&self, keys: &[ObjectKey]) -> ListResults {
         let mut results = ListResults::default();
         let mut asked = BTreeSet::new();

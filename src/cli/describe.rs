@@ -1,4 +1,4 @@
-//! `attache describe`: the policies that act on an object, and the settings in force.
+//! `attache describe`: the policies that apply to an object, and the settings in force.
 
 use clap_complete::engine::ArgValueCompleter;
 use jiff::Timestamp;

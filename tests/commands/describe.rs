@@ -73,7 +73,7 @@ fn a_listener_leaves_requests_to_a_more_specific_one() {
     holds("describe/isolation.txt", &session(&lines));
 }
 
-/// Policies that filters of rules name act there; those that are not there are reported.
+/// Policies that filters of rules name apply there; those that are not there are reported.
 #[test]
 fn filters_name_policies() {
     let state = "--from tests/commands/describe/filters -n shop";

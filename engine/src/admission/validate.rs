@@ -111,7 +111,7 @@ fn empty(policy: &Policy) -> Option<Finding> {
     Some(Finding::new(Code::SpecEmpty, policy.key(), message).at("spec"))
 }
 
-/// Whether a policy may have no target: it acts on its namespace, objects name it, or its kind allows it.
+/// Whether a policy may have no target: it applies to its namespace, objects name it, or its kind allows it.
 fn needs_none(profile: &Profile) -> bool {
     let otherwise = profile.annotation.is_some() || *profile.on_missing != OnMissing::Nothing;
     otherwise || (profile.required.is_said() && !*profile.required)

@@ -6,7 +6,7 @@ use super::{AttachmentPermission, permission, sections};
 use crate::kinds::profile::SameTarget;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::reported::Subject;
-use crate::policy::{Policy, TargetRef, denial};
+use crate::policy::{Policy, TargetRef, condition_against};
 use crate::state::snapshot::Snapshot;
 
 /// Whether a policy is rejected only because of other targets than this one.
@@ -22,8 +22,8 @@ pub fn is_of_another_target(snapshot: &Snapshot, policy: &Policy, object: &Objec
         return false;
     }
     let entries = entries(snapshot, policy);
-    let rejections =
-        entries.filter_map(|entry| Some((&entry.subject, denial(&policy.profile, entry)?)));
+    let rejections = entries
+        .filter_map(|entry| Some((&entry.subject, condition_against(&policy.profile, entry)?)));
     let mut rejections = rejections.peekable();
     rejections.peek().is_some()
         && rejections.all(|(subject, rejection)| {

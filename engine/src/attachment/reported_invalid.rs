@@ -1,4 +1,4 @@
-//! Policies that their controllers report to be invalid, and that act on requests all the same: they keep their place, or their
+//! Policies that their controllers report to be invalid, and that apply to requests all the same: they keep their place, or their
 //! requests get an error.
 
 use super::reported_rejections::{self, Rejected};

@@ -12,7 +12,7 @@ use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::is_route;
 use crate::model::object::reported::{Acceptance, Entry, Subject};
-use crate::policy::{Policy, denial};
+use crate::policy::{Policy, condition_against};
 use crate::state::snapshot::Snapshot;
 use crate::topology::reports::controller;
 
@@ -42,7 +42,7 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
     let by_listener = policy.profile.reported_invalid.is_some() && policy.chooses_to_merge();
     let (mut places, mut accepted, mut others) = (Vec::new(), Vec::new(), false);
     for entry in entries(snapshot, policy) {
-        let is_denied = denial(&policy.profile, entry).is_some();
+        let is_denied = condition_against(&policy.profile, entry).is_some();
         match (is_denied, &entry.subject) {
             (true, _) if is_of_supposed(snapshot, policy, entry, &finder) => {}
             (true, Subject::Ancestor(place)) => {
@@ -185,7 +185,12 @@ pub fn rejection(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
     let mut rejecting = entries.clone();
     let rejection = rejecting.find_map(|entry| Some(Report::new(entry, entry.rejection()?)));
     let mut all = entries;
-    let denial = |entry| Some(Report::new(entry, denial(&policy.profile, entry)?));
+    let denial = |entry| {
+        Some(Report::new(
+            entry,
+            condition_against(&policy.profile, entry)?,
+        ))
+    };
     rejection.or_else(|| all.find_map(denial))
 }
 
@@ -202,7 +207,7 @@ pub fn rejections_by_ancestor(snapshot: &Snapshot, policy: &Policy) -> Vec<Repor
     let mut reports = Vec::new();
     for entry in entries {
         let (Subject::Ancestor(place), Some(denial)) =
-            (&entry.subject, denial(&policy.profile, entry))
+            (&entry.subject, condition_against(&policy.profile, entry))
         else {
             continue;
         };
@@ -228,7 +233,7 @@ pub fn is_rejected_only_for(
         Subject::Ancestor(place) => place.object == *object || is_route(&object.gk),
         Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => true,
     });
-    let denial = |entry| denial(&policy.profile, entry);
+    let denial = |entry| condition_against(&policy.profile, entry);
     let mut rejections = entries.filter_map(denial).peekable();
     rejections.peek().is_some() && rejections.all(|rejection| *rejection.reason == *reason)
 }

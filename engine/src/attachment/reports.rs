@@ -13,7 +13,7 @@ use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::reported::{Acceptance, Condition, Entry, Subject, WAYPOINT_ACCEPTED};
-use crate::policy::{Policy, denial};
+use crate::policy::{Policy, condition_against};
 use crate::state::snapshot::Snapshot;
 use crate::topology::reports::controller;
 
@@ -94,7 +94,7 @@ fn counts(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
     if is_summary(snapshot, policy, theirs, place) {
         return false;
     }
-    let is_denied = denial(&policy.profile, entry).is_some();
+    let is_denied = condition_against(&policy.profile, entry).is_some();
     let places = ancestors(snapshot, entry, place);
     if places.iter().all(|place| snapshot.lacks(&place.object)) {
         // The entry is left over if the ancestor is gone. A rejection also counts if the controller leaves out namespaces.

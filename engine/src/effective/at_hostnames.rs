@@ -11,7 +11,7 @@ use crate::policy::fuel;
 use crate::topology::AncestorPath;
 
 impl Subgraphs<'_> {
-    /// The ancestor paths whose policies act on the requests that a route takes through these, sorted; `None` if they are the
+    /// The ancestor paths whose policies apply to the requests that a route takes through these, sorted; `None` if they are the
     /// same.
     pub(super) fn by_hostname(
         &mut self,

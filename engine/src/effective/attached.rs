@@ -19,7 +19,7 @@ pub(super) struct ObjectAttachments {
     pub(super) attachments: Rc<[Attachment]>,
     /// Their kinds, sorted.
     pub(super) kinds: Vec<GroupKind>,
-    /// Whether some of them act on only a part of the requests that arrive here.
+    /// Whether some of them apply to only a part of the requests that arrive here.
     pub(super) depends_on_requests: bool,
     /// The cost of finding these attachments, in units of fuel.
     pub(super) cost: usize,

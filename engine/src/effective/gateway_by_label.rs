@@ -81,7 +81,7 @@ pub(crate) fn gateway_before<'a>(
     serves.then_some(gateway)
 }
 
-/// Whether these steps begin at an object of a mesh that no Gateway is in front of, and only such Gateways act on the kind.
+/// Whether these steps begin at an object of a mesh that no Gateway is in front of, and only such Gateways apply the kind.
 pub(super) fn lacks_gateway(snapshot: &Snapshot, profile: &Profile, steps: &[Step]) -> bool {
     let by_label = profile.gateway_by_label.as_ref();
     let Some(by_label) = by_label.filter(|by_label| by_label.required) else {
@@ -123,7 +123,7 @@ impl Resolver<'_> {
             return Vec::new();
         }
         let kinds = profile.allow.iter().flat_map(|allow| &allow.value);
-        // Where nothing else acts on the policies of routes, the routes of its Services count.
+        // Where nothing else applies the policies of routes, the routes of its Services count.
         let service = by_label.required.then(|| GroupKind::core("Service"));
         let kinds = kinds.map(|allowed| &allowed.gk).chain(&service);
         let mut called_objects = BTreeSet::new();

@@ -54,10 +54,10 @@ impl PathGroup {
     }
 
     /// Why controllers reject the settings of a policy here once they are merged with those above.
-    pub fn refused_merge(&self, policy: &Policy) -> Option<&Arc<str>> {
+    pub fn rejected_merge(&self, policy: &Policy) -> Option<&Arc<str>> {
         let mut levels = self.stack.iter();
         let level = levels.find(|level| level.policies.has(policy.key()))?;
-        level.refused_merge()
+        level.rejected_merge()
     }
 
     /// The policies that a strategy merges here when the more specific policy decides, even those of which no setting

@@ -309,7 +309,7 @@ pub fn touched_by(
     let mut touched = BTreeMap::new();
     for (kind, affected) in affected {
         let mut all = affected.objects;
-        // A policy on a class or a namespace acts on Gateways and ListenerSets, which may be targets themselves.
+        // A policy on a class or a namespace applies to Gateways and ListenerSets, which may be targets themselves.
         let above = |key: &&ObjectKey| !is_route(&key.gk) && !Level::is_of_backend(&key.gk);
         let above_routes: Vec<ObjectKey> = all
             .iter()

@@ -42,7 +42,7 @@ type ByListener = HashMap<Arc<str>, ListenerFacts>;
 // === impl PathContext ===
 
 impl PathContext {
-    /// Whether a policy acts on the requests of this path.
+    /// Whether a policy applies to the requests of this path.
     pub(super) fn allows(&self, attachment: &Attachment) -> bool {
         let key = attachment.policy.key();
         let is_asked = !attachment.consumer || self.consumer.as_ref() == Some(&key.namespace);

@@ -1,4 +1,4 @@
-//! Gateways whose controllers do not act on a policy kind.
+//! Gateways whose controllers do not apply a policy kind.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use crate::model::level::{Level, Step};
 use crate::topology::{gateway_of, to_gateway};
 
 impl Resolver<'_> {
-    /// Whether these steps lead through a Gateway whose controller acts on known policy kinds, but not on this one; or to an object of
-    /// a mesh without a Gateway in front of it, if only such Gateways act on the kind.
+    /// Whether these steps lead through a Gateway whose controller applies known policy kinds, but not this one; or to an object of
+    /// a mesh without a Gateway in front of it, if only such Gateways apply the kind.
     pub fn is_run_by_others(&mut self, profile: &Profile, steps: &[Step]) -> bool {
         self.stacks.is_run_by_others(profile, steps)
     }
 
-    /// Whether requests reach an object, and all of them through Gateways whose controllers do not act on the kind.
+    /// Whether requests reach an object, and all of them through Gateways whose controllers do not apply the kind.
     pub(super) fn is_only_behind_others(&mut self, key: &ObjectKey, profile: &Profile) -> bool {
         if !profile.knows_controllers() {
             return false;
@@ -34,7 +34,7 @@ impl Resolver<'_> {
             })
     }
 
-    /// The Gateways through which requests reach the target of a direct kind, and whose controllers do not act on the kind.
+    /// The Gateways through which requests reach the target of a direct kind, and whose controllers do not apply the kind.
     pub fn passed_by(&mut self, key: &ObjectKey, profile: &Profile) -> BTreeSet<ObjectKey> {
         let mut gateways = BTreeSet::new();
         if !profile.knows_controllers() {

@@ -1,4 +1,4 @@
-//! The policies on a path with the settings that act there: not all settings act on every listener, route and level.
+//! The policies on a path with the settings that apply there: not all settings apply to every listener, route and level.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::model::maps::HashMap;
 use crate::policy::fuel::Fuel;
 use crate::policy::{ListenerFacts, Policy};
 
-/// Policies without their settings that do not act on a listener; each is made once.
+/// Policies without their settings that do not apply to a listener; each is made once.
 #[derive(Debug, Default)]
 pub(super) struct PoliciesAtListeners {
     known: HashMap<(ObjectKey, ListenerFacts), Arc<Policy>>,
@@ -36,7 +36,7 @@ impl PoliciesAtListeners {
         levels.collect()
     }
 
-    /// Whether some settings of these policies do not act on a listener.
+    /// Whether some settings of these policies do not apply to a listener.
     pub(super) fn matters(&mut self, stacks: [&Stack; 2], at: ListenerFacts, fuel: &Fuel) -> bool {
         let levels = stacks.into_iter().flatten();
         let mut policies = levels.flat_map(|level| level.policies.iter());

@@ -10,7 +10,7 @@ use super::attached::ObjectAttachments;
 use super::gateway_by_label::{is_called_without_proxy, lacks_gateway, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
-use super::refused_merges::{judge_merges, refuse_if_not_applied};
+use super::rejected_merges::{judge_merges, reject_if_not_applied};
 use super::settings_here::{PoliciesAtListeners, on_routes, without_idle};
 use super::stack_level::{
     RareFacts, Stack, StackLevel, folded_levels, inheritance, refers_to_role,
@@ -50,7 +50,7 @@ pub(super) struct Stacks<'a> {
     disputes: RejectionsByAncestor,
     at_listeners: PoliciesAtListeners,
     rejections: Rc<RejectionFinder>,
-    /// By controller: whether the policy kinds that it acts on are known.
+    /// By controller: whether the policy kinds that it applies are known.
     known_controllers: maps::HashMap<Arc<str>, bool>,
     fuel: Fuel,
 }
@@ -60,7 +60,7 @@ type FoldKey = (Shared<Stack>, Shared<Stack>, RouteFacts, ListenerFacts);
 type RouteFacts = (Option<usize>, Option<GroupKind>);
 
 /// The identity of a stack level: position, object, index of the list of policies at the object,
-/// and the policies that act on the path, if these are not all of the list.
+/// and the policies that apply to the path, if these are not all of the list.
 type LevelKey = (Position, ObjectKey, usize, Option<Vec<ObjectKey>>);
 
 // === impl Stacks ===
@@ -311,8 +311,8 @@ impl<'a> Stacks<'a> {
         classes.any(|class| is_of_classes(self.snapshot, apart, class))
     }
 
-    /// Whether the path contains a Gateway whose controller does not act on this kind: it is known to act on others, or has a
-    /// name in another domain than those that act on this one.
+    /// Whether the path contains a Gateway whose controller does not apply this kind: it is known to apply others, or has a
+    /// name in another domain than those that apply this one.
     pub(super) fn is_run_by_others(&mut self, profile: &Profile, steps: &[Step]) -> bool {
         let mut classes = steps.iter().filter(|s| s.level == Level::GatewayClass);
         let Some(class) = classes.next().map(|step| &step.place.object) else {
@@ -325,7 +325,7 @@ impl<'a> Stacks<'a> {
         let Some(controller) = controller.filter(|name| profile.is_run_without(name)) else {
             return false;
         };
-        // A name in the domain of a controller that acts on the kind may be that of another installation of it.
+        // A name in the domain of a controller that applies the kind may be that of another installation of it.
         if !profile.has_controller_of_domain(controller) && !profile.controllers.is_empty() {
             return true;
         }
@@ -411,7 +411,7 @@ impl<'a> Stacks<'a> {
             stack = without_idle(stack, path);
         }
         let mut effective = self.effective(profile, &stack, own, listener);
-        if refuse_if_not_applied(profile, &mut stack, &effective, &self.fuel) {
+        if reject_if_not_applied(profile, &mut stack, &effective, &self.fuel) {
             effective = Shared::default();
         }
         let answer = (self.ids.share(stack), effective);

@@ -28,7 +28,7 @@ pub(super) struct RareFacts {
     /// The strategy by which the policies merge with those of the routes below, for a route that delegates and states it.
     inheritance: Option<Arc<Inheritance>>,
     /// Why controllers reject the settings that result from the merge with the policies above.
-    refused_merge: Option<Arc<str>>,
+    rejected_merge: Option<Arc<str>>,
 }
 
 // === impl RareFacts ===
@@ -43,7 +43,7 @@ impl RareFacts {
             Box::new(Self {
                 unknown,
                 inheritance,
-                refused_merge: None,
+                rejected_merge: None,
             })
         })
     }
@@ -71,18 +71,18 @@ impl StackLevel {
     }
 
     /// Why controllers reject the settings that its policy has after the merge with those above. It is not in force then.
-    pub fn refused_merge(&self) -> Option<&Arc<str>> {
-        self.rare_facts.as_ref()?.refused_merge.as_ref()
+    pub fn rejected_merge(&self) -> Option<&Arc<str>> {
+        self.rare_facts.as_ref()?.rejected_merge.as_ref()
     }
 
     /// Whether its policies count in the merge.
     fn is_folded(&self) -> bool {
-        self.refused_merge().is_none()
+        self.rejected_merge().is_none()
     }
 
-    pub(super) fn refuse_merge(&mut self, why: Arc<str>) {
+    pub(super) fn reject_merge(&mut self, why: Arc<str>) {
         let rare_facts = self.rare_facts.get_or_insert_default();
-        rare_facts.refused_merge = Some(why);
+        rare_facts.rejected_merge = Some(why);
     }
 
     /// The strategy by which its policies merge with those of the routes below.

@@ -44,7 +44,7 @@ pub(super) struct Subgraphs<'a> {
     lists: SharedAncestorPaths,
     /// The ancestor paths of each route, cached because each policy kind asks for them.
     ancestors: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
-    /// The paths that requests to a route take, if policies of other listeners act on them.
+    /// The paths that requests to a route take, if policies of other listeners apply to them.
     pub(super) taken: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
     /// The namespaces that requests come from, by the object that they go to.
     consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, PrehashedBuildHasher>,
@@ -60,7 +60,7 @@ pub(super) struct Parent {
     ancestor_paths: Vec<Through>,
     /// The hostname of each listener, in the order of the spec.
     hostnames: Vec<ListenerHostname>,
-    /// The listeners whose policies act on requests by hostname, if these need not be the listeners
+    /// The listeners whose policies apply to requests by hostname, if these need not be the listeners
     /// that the requests arrive at.
     pub(super) by_hostname: Option<PoliciesByHostname>,
 }

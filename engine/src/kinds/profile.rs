@@ -73,7 +73,7 @@ pub use generated_rule::GeneratedRuleFile;
 pub use ineffective::{Ineffective, OnPath};
 pub use listeners::OnListeners;
 pub use not_applied::NotApplied;
-pub use out_of_place::{ActsOn, OutOfPlace};
+pub use out_of_place::{ApplicableTo, OutOfPlace};
 pub use parts::{
     Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Merging, Protection,
     RefField, StanzaNames, Strategies,
@@ -141,13 +141,13 @@ pub struct Profile {
     pub on_missing: Fact<OnMissing>,
     /// Gateways on which a policy without a target does not act.
     pub on_missing_except: Fact<Classes>,
-    /// Labels of Namespaces in which a policy without a target does not act on what clients call without a Gateway.
+    /// Labels of Namespaces in which a policy without a target does not apply to what clients call without a Gateway.
     pub no_proxy_labels: Fact<BTreeMap<Arc<str>, Arc<str>>>,
     /// The policies without a target that no proxy reads there.
     pub no_proxy_when: Fact<Values>,
     /// The labels by which a Service names the Gateway in front of it, for kinds whose policies on the Service act only there.
     pub gateway_by_label: Fact<Option<GatewayByLabel>>,
-    /// The labels of the Pods of Gateways, for kinds whose selectors of Pods act on the Gateways.
+    /// The labels of the Pods of Gateways, for kinds whose selectors of Pods apply to the Gateways.
     pub gateway_pods: Fact<Option<Arc<GatewayPods>>>,
     /// The namespace whose policies reach further than those in other namespaces.
     pub root_namespace: Fact<Option<Arc<str>>>,
@@ -197,9 +197,9 @@ pub struct Profile {
     pub equal_age: Fact<EqualAge>,
     /// Fields of targets that settings control.
     pub controls: Fact<Vec<Control>>,
-    /// Names of the controllers that act on the kind, if any source states them.
+    /// Names of the controllers that apply the kind, if any source states them.
     pub controllers: Fact<Vec<Arc<str>>>,
-    /// The controllers that do not act on the kind.
+    /// The controllers that do not apply the kind.
     pub ignored_by: Fact<Vec<Arc<str>>>,
     /// Names of the classes on whose Gateways the kind acts too, whichever controller runs them.
     pub classes: Fact<Vec<Arc<str>>>,
@@ -306,25 +306,25 @@ impl Profile {
         Parent::of_kind(parent) == Parent::Other && allowed.any(|allowed| allowed.gk == *parent)
     }
 
-    /// Whether a controller does not act on the kind, if those that do are known.
+    /// Whether a controller does not apply the kind, if those that do are known.
     pub fn is_run_without(&self, controller: &Arc<str>) -> bool {
         self.ignored_by.contains(controller)
             || !self.controllers.is_empty() && !self.controllers.contains(controller)
     }
 
-    /// Whether it is known of a controller that it acts on the kind, or that it does not.
+    /// Whether it is known of a controller that it applies the kind, or that it does not.
     pub fn names_controller(&self, controller: &Arc<str>) -> bool {
         self.controllers.contains(controller) || self.ignored_by.contains(controller)
     }
 
-    /// Whether a controller that acts on the kind has a name in the same domain.
+    /// Whether a controller that applies the kind has a name in the same domain.
     pub fn has_controller_of_domain(&self, controller: &str) -> bool {
         let domain = |name| str::split(name, '/').next();
         let mut known = self.controllers.iter();
         known.any(|known| domain(&**known) == domain(controller))
     }
 
-    /// Whether it is known of some controllers that they do not act on the kind.
+    /// Whether it is known of some controllers that they do not apply the kind.
     pub fn knows_controllers(&self) -> bool {
         !self.controllers.is_empty() || !self.ignored_by.is_empty()
     }

@@ -86,7 +86,7 @@ impl Policy {
         self.has_no_effect() || (self.is_empty() && stanzas.all(merges))
     }
 
-    /// Whether it may take the place of policies of its route even if it has no settings: it acts on a rule, and merges only
+    /// Whether it may take the place of policies of its route even if it has no settings: it applies to a rule, and merges only
     /// with policies above the routes.
     pub fn may_pass_over(&self) -> bool {
         let mut targets = self.targets.iter();

@@ -109,7 +109,7 @@ pub fn has_unread(spec: &Value, profile: &Profile) -> bool {
     fields.map(|field| written(spec, field)).sum::<usize>() > MOST_ENTRIES
 }
 
-/// Whether a selector of everything means the same as no target, for kinds that then act on their namespace.
+/// Whether a selector of everything means the same as no target, for kinds that then apply to their namespace.
 fn is_without(value: &Value, field: &RefField, profile: &Profile) -> bool {
     let everything = match selection(value, field) {
         Some(Select::Labels(Some(selector))) => selector.is_empty(),
@@ -153,7 +153,7 @@ pub(super) fn targets_of_policy(
         targets.push(select.reference_to(annotation.target.clone()));
     }
     if unsaid && *profile.on_missing == OnMissing::Namespace {
-        // A policy in the root namespace acts on all Namespaces.
+        // A policy in the root namespace applies to all Namespaces.
         let select = if profile.root_namespace.as_ref() == Some(own) {
             Select::Labels(Some(Box::default()))
         } else {

@@ -1,4 +1,4 @@
-//! Variants of a policy: not all of its settings act on every listener, route and level.
+//! Variants of a policy: not all of its settings apply to every listener, route and level.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use super::request::Request;
 use super::{Matching, NotTaken, RequestMatch, Stage};
 use crate::kinds::profile::{ListenerIsolation, RuleOrder};
 use crate::model::ids::ObjectKey;
-use crate::topology::{ListenerHostname, Refusal, intersect, kept_out_by};
+use crate::topology::{ListenerHostname, NotAttachedReason, intersect, kept_out_by};
 
 /// The known facts about the controller of the listeners.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +144,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     /// The choice if the listener left no hostname to others.
     fn choose_alone(&self, point: &Point<'a>) -> Choice<'a> {
         let isolated = point.candidates.refused.iter();
-        let isolated = isolated.filter(|(.., why)| *why == Refusal::Isolated);
+        let isolated = isolated.filter(|(.., why)| *why == NotAttachedReason::Isolated);
         let routes = isolated.map(|(route, ..)| *route);
         let routes = point.candidates.routes.iter().copied().chain(routes);
         let hosts = self.hosts(point, None);
@@ -287,18 +287,20 @@ impl<'a, 'm> AtListeners<'a, 'm> {
                 let named = parent.section.as_ref() == Some(&point.entry.listener.name);
                 // References to other listeners are irrelevant.
                 let meant = match why {
-                    Refusal::Isolated => false,
-                    Refusal::Protocol => named,
-                    Refusal::Section | Refusal::Port => choice.matching_rules.is_empty(),
-                    Refusal::Waypoint
-                    | Refusal::Kind
-                    | Refusal::Hostname
-                    | Refusal::Namespace
-                    | Refusal::Unread
-                    | Refusal::Rules
-                    | Refusal::Filter
-                    | Refusal::Conflict(_)
-                    | Refusal::Reported => true,
+                    NotAttachedReason::Isolated => false,
+                    NotAttachedReason::Protocol => named,
+                    NotAttachedReason::Section | NotAttachedReason::Port => {
+                        choice.matching_rules.is_empty()
+                    }
+                    NotAttachedReason::Waypoint
+                    | NotAttachedReason::Kind
+                    | NotAttachedReason::Hostname
+                    | NotAttachedReason::Namespace
+                    | NotAttachedReason::Unread
+                    | NotAttachedReason::Rules
+                    | NotAttachedReason::Filter
+                    | NotAttachedReason::Conflict(_)
+                    | NotAttachedReason::Reported => true,
                 };
                 if meant
                     && let Some(matching_rule) = chosen(*route).matching_rules.first()

@@ -11,7 +11,8 @@ use crate::policy::Precedence;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{delegates, is_dead_end};
 use crate::topology::{
-    KeptOut, OwnListener, Refusal, controller_facts, kept_out, perhaps_kept_out, refusal,
+    KeptOut, NotAttachedReason, OwnListener, controller_facts, kept_out, perhaps_kept_out,
+    why_not_attached,
 };
 
 /// The routes that refer to the owner of a listener, from the point of view of this listener.
@@ -25,7 +26,7 @@ pub(super) struct Attached<'a> {
     /// Attached routes, the oldest first.
     pub(super) routes: Vec<&'a Arc<Object>>,
     /// Routes that the listener refuses, each with the parent reference that comes closest.
-    pub(super) refused: Vec<(&'a Arc<Object>, &'a ParentRef, Refusal)>,
+    pub(super) refused: Vec<(&'a Arc<Object>, &'a ParentRef, NotAttachedReason)>,
     /// Routes that the controller refuses because of an older route of another kind, which is the
     /// second value.
     pub(super) rejected: Vec<(&'a Arc<Object>, Arc<Object>)>,
@@ -49,10 +50,10 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Att
     let routes = snapshot.below(&own.owner.key);
     for route in routes.filter(|o| is_route(&o.key.gk)) {
         // The checks are ordered, so the largest refusal has passed the most checks.
-        let mut nearest: Option<(Refusal, &ParentRef)> = None;
+        let mut nearest: Option<(NotAttachedReason, &ParentRef)> = None;
         let mut taken = false;
         for parent in route.parents_to(&own.owner.key) {
-            match refusal(snapshot, own, route, parent) {
+            match why_not_attached(snapshot, own, route, parent) {
                 None => taken = true,
                 Some(why) if nearest.is_none_or(|(known, _)| known < why) => {
                     nearest = Some((why, parent));

@@ -173,7 +173,7 @@ impl<'a> Matching<'a> {
         ControllerRules {
             isolation: facts.and_then(|facts| facts.listener_isolation),
             refuses_misdirected_requests: facts
-                .and_then(|facts| facts.refuses_misdirected_requests),
+                .and_then(|facts| facts.rejects_misdirected_requests),
             order: facts.map(|facts| facts.rule_order).unwrap_or_default(),
         }
     }

@@ -14,7 +14,9 @@ use super::text_match::Text;
 use crate::kinds::profile::RuleOrder;
 use crate::model::object::{Object, ParentRef};
 use crate::state::snapshot::Snapshot;
-use crate::topology::{Conflict, Refusal, one_rule, takes_none_of, unsupported_filter, waypoint};
+use crate::topology::{
+    Conflict, NotAttachedReason, one_rule, takes_none_of, unsupported_filter, waypoint,
+};
 
 /// The most alternatives to list.
 const SHOWN: usize = 5;
@@ -142,39 +144,39 @@ pub(super) fn refused(
     entry: &Entry<'_>,
     route: &Object,
     parent: &ParentRef,
-    why: Refusal,
+    why: NotAttachedReason,
 ) -> String {
     let listener = &entry.listener.name;
     match why {
-        Refusal::Section => format!(
+        NotAttachedReason::Section => format!(
             "it names listener {}, not {listener}",
             parent.section.as_deref().unwrap_or_default()
         ),
-        Refusal::Port => format!(
+        NotAttachedReason::Port => format!(
             "it names port {}, not {}",
             parent.port.unwrap_or_default(),
             entry.listener.port
         ),
-        Refusal::Protocol => format!(
+        NotAttachedReason::Protocol => format!(
             "listener {listener} has the protocol {}, which {}s do not fit",
             entry.listener.protocol, route.key.gk.kind
         ),
-        Refusal::Kind => format!("listener {listener} takes no {}s", route.key.gk.kind),
-        Refusal::Hostname => format!("listener {listener} has none of its hostnames"),
-        Refusal::Isolated => format!(
+        NotAttachedReason::Kind => format!("listener {listener} takes no {}s", route.key.gk.kind),
+        NotAttachedReason::Hostname => format!("listener {listener} has none of its hostnames"),
+        NotAttachedReason::Isolated => format!(
             "listener {listener} leaves its hostnames to listeners on the port with more specific hostnames"
         ),
-        Refusal::Namespace => {
+        NotAttachedReason::Namespace => {
             takes_none_of(snapshot, entry.owner, entry.listener, &route.key.namespace)
         }
-        Refusal::Unread => format!(
+        NotAttachedReason::Unread => format!(
             "the namespace selector of listener {listener} cannot be read, so attache does not know from which namespaces it takes routes"
         ),
-        Refusal::Conflict(why) => format!("listener {listener} is not accepted: {why}"),
-        Refusal::Waypoint => waypoint(entry.owner),
-        Refusal::Rules => one_rule(&route.key.gk),
-        Refusal::Filter => unsupported_filter(snapshot, entry.owner, route),
-        Refusal::Reported => "its status says that it is not accepted".to_owned(),
+        NotAttachedReason::Conflict(why) => format!("listener {listener} is not accepted: {why}"),
+        NotAttachedReason::Waypoint => waypoint(entry.owner),
+        NotAttachedReason::Rules => one_rule(&route.key.gk),
+        NotAttachedReason::Filter => unsupported_filter(snapshot, entry.owner, route),
+        NotAttachedReason::Reported => "its status says that it is not accepted".to_owned(),
     }
 }
 

@@ -236,7 +236,7 @@ impl Snapshot {
         keys.all(|key| one.get(key) == other.get(key))
     }
 
-    /// Whether the profile of some policy kind names a controller, as one that acts on the kind or as one that does not.
+    /// Whether the profile of some policy kind names a controller, as one that applies the kind or as one that does not.
     pub fn knows_controller(&self, controller: &Arc<str>) -> bool {
         let mut profiles = self.profiles.values();
         profiles.any(|profile| profile.names_controller(controller))

@@ -17,10 +17,10 @@ use crate::model::object::section_noun;
 use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::Snapshot;
 
-mod acts_on;
 mod ancestors;
 mod below;
 mod by_hostname;
+mod effective_targets;
 mod enforce;
 mod idle;
 mod limits;
@@ -33,9 +33,9 @@ mod targets;
 mod unknown;
 mod without_target;
 
-pub use acts_on::ActsOn;
 pub use ancestors::{Ancestor, ancestors};
 use below::Below;
+pub use effective_targets::EffectiveTargets;
 use enforce::{combined, cost, enforce, groups_with};
 pub use list::{Condition, WhyNot, conditions};
 pub use lost::{Lost, Winner};
@@ -82,7 +82,7 @@ pub struct TargetStatus {
     /// Policies that it is merged with on some path, even if nothing of one of them remains.
     pub merged_with: BTreeSet<ObjectKey>,
     /// The effective targets at which some of it is in force.
-    pub acts_on: ActsOn,
+    pub effective_targets: EffectiveTargets,
     /// The settings that are overridden on some path, and the policies that override them.
     pub lost: Lost,
     /// The effect on requests through each Gateway, or mesh Service.
@@ -136,16 +136,18 @@ impl PolicyStatus {
     }
 
     /// The effective targets at which some of it is in force.
-    pub fn acts_on(&self) -> BTreeSet<&Place> {
+    pub fn effective_targets(&self) -> BTreeSet<&Place> {
         let targets = self.targets.iter();
-        targets.flat_map(|target| target.acts_on.places()).collect()
+        targets
+            .flat_map(|target| target.effective_targets.places())
+            .collect()
     }
 
     /// The objects of these effective targets.
     pub fn objects(&self) -> BTreeSet<&ObjectKey> {
         let targets = self.targets.iter();
         targets
-            .flat_map(|target| target.acts_on.objects())
+            .flat_map(|target| target.effective_targets.objects())
             .collect()
     }
 }
@@ -162,7 +164,7 @@ impl TargetStatus {
             by: BTreeMap::new(),
             below: Below::default(),
             merged_with: BTreeSet::new(),
-            acts_on: ActsOn::default(),
+            effective_targets: EffectiveTargets::default(),
             lost: Lost::default(),
             through: BTreeMap::new(),
             passed_by: BTreeSet::new(),

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::accept::{OwnListener, Refusal, fits_service, refusal, refused_filter};
+use super::accept::{
+    NotAttachedReason, OwnListener, fits_service, rejected_filter, why_not_attached,
+};
 use super::acceptance::{listeners, listeners_of};
 use super::delegation::{self, Unfollowed};
 use super::route_kinds::{RouteKindConflicts, kept_out_by, may_keep_out};
@@ -193,12 +195,12 @@ fn at_listeners(
     parent: &ParentRef,
 ) -> ParentAttachment {
     // The refusal of the listener that comes closest to accepting the route.
-    let mut nearest: Option<(bool, Refusal, &Listener)> = None;
+    let mut nearest: Option<(bool, NotAttachedReason, &Listener)> = None;
     let mut winner: Option<Arc<Object>> = None;
     let mut taken = Vec::new();
     for (i, own) in OwnListener::all(route_kind_conflicts.snapshot(), owner, accepted).enumerate() {
         let listener = own.listener;
-        match refusal(route_kind_conflicts.snapshot(), &own, route, parent) {
+        match why_not_attached(route_kind_conflicts.snapshot(), &own, route, parent) {
             None if may_keep_out(route_kind_conflicts.snapshot(), owner, &route.key.gk) => {
                 let (kept_out, _) = route_kind_conflicts.kept_out(owner, i);
                 match kept_out.get(&route.key) {
@@ -244,7 +246,7 @@ fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
 /// Why no listener of an object accepts a route.
 fn refused(
     snapshot: &Snapshot,
-    closest: Option<(Refusal, &Listener)>,
+    closest: Option<(NotAttachedReason, &Listener)>,
     owner: &Object,
     route: &Object,
     parent: &ParentRef,
@@ -255,7 +257,7 @@ fn refused(
     };
     let name = &listener.name;
     match (why, &parent.section, parent.port) {
-        (Refusal::Waypoint, ..) => waypoint(owner_object),
+        (NotAttachedReason::Waypoint, ..) => waypoint(owner_object),
         (_, Some(section), _) if section != name => {
             let names = listeners_of(owner_object)
                 .iter()
@@ -265,36 +267,38 @@ fn refused(
             let near = near.unwrap_or_default();
             format!("{owner} has no listener {section}{near}")
         }
-        (Refusal::Port, None, Some(port)) => format!("{owner} has no listener on port {port}"),
-        (Refusal::Section | Refusal::Port, ..) => {
+        (NotAttachedReason::Port, None, Some(port)) => {
+            format!("{owner} has no listener on port {port}")
+        }
+        (NotAttachedReason::Section | NotAttachedReason::Port, ..) => {
             format!("listener {name} has port {}", listener.port)
         }
-        (Refusal::Kind | Refusal::Protocol, ..) => {
+        (NotAttachedReason::Kind | NotAttachedReason::Protocol, ..) => {
             format!("listener {name} takes no {}", route.key.gk.kind)
         }
-        (Refusal::Hostname, ..) => {
+        (NotAttachedReason::Hostname, ..) => {
             let own = listener.hostname.as_deref().unwrap_or_default();
             format!("listener {name} has hostname {own}, which matches no hostname of the route")
         }
-        (Refusal::Isolated, ..) => {
+        (NotAttachedReason::Isolated, ..) => {
             let own = listener.hostname.as_deref().unwrap_or("every host");
             format!(
                 "listener {name} serves {own}, but leaves the hostnames of the route to listeners on its port with more specific hostnames"
             )
         }
-        (Refusal::Namespace, ..) => {
+        (NotAttachedReason::Namespace, ..) => {
             takes_none_of(snapshot, owner_object, listener, &route.key.namespace)
         }
-        (Refusal::Unread, ..) => format!(
+        (NotAttachedReason::Unread, ..) => format!(
             "the namespace selector of listener {name} cannot be read, so attache does not know from which namespaces it takes routes"
         ),
-        (Refusal::Conflict(why), ..) => {
+        (NotAttachedReason::Conflict(why), ..) => {
             let why = conflict(snapshot, why, owner_object, name);
             format!("listener {name} is not accepted: {why}")
         }
-        (Refusal::Rules, ..) => one_rule(&route.key.gk),
-        (Refusal::Filter, ..) => unsupported_filter(snapshot, owner_object, route),
-        (Refusal::Reported, ..) => {
+        (NotAttachedReason::Rules, ..) => one_rule(&route.key.gk),
+        (NotAttachedReason::Filter, ..) => unsupported_filter(snapshot, owner_object, route),
+        (NotAttachedReason::Reported, ..) => {
             let report = of_route(snapshot, route, parent);
             let report = report.map_or_else(String::new, ToString::to_string);
             format!("the controller of {owner} reports {report}")
@@ -320,7 +324,7 @@ pub fn one_rule(kind: &GroupKind) -> String {
 
 /// The message that a controller serves no rule of a route because of a filter that it does not support.
 pub fn unsupported_filter(snapshot: &Snapshot, owner: &Object, route: &Object) -> String {
-    let filter = refused_filter(snapshot, owner, route).map_or("", |filter| filter);
+    let filter = rejected_filter(snapshot, owner, route).map_or("", |filter| filter);
     format!("its controller does not support the filter {filter}, and serves none of its rules")
 }
 

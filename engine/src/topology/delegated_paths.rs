@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::delegation::{
-    MOST_DELEGATIONS, delegates, handed_on, has_hostnames, leads_to, parents_of, reports_refusal,
+    MOST_DELEGATIONS, delegates, handed_on, has_hostnames, leads_to, parents_of, reports_rejection,
 };
 use super::{AncestorPath, to_route};
 use crate::kinds::profile::DelegationFile;
@@ -136,7 +136,7 @@ impl DelegatedPaths {
         else {
             return;
         };
-        if reports_refusal(snapshot, route, parent) {
+        if reports_rejection(snapshot, route, parent) {
             return;
         }
         let routes = path.steps.iter().filter(|step| step.level == Level::Route);

@@ -240,7 +240,7 @@ pub(crate) fn rules_of(route: &Object) -> &[Rule] {
 }
 
 /// Whether the status of a route says that it does not get the requests of another route that delegates.
-pub fn reports_refusal(snapshot: &Snapshot, child: &Object, parent: &Object) -> bool {
+pub fn reports_rejection(snapshot: &Snapshot, child: &Object, parent: &Object) -> bool {
     let unnamed = ParentRef {
         object: parent.key.clone(),
         section: None,

@@ -1,7 +1,7 @@
 //! Listeners and routes that are refused whatever their controllers report. Such a report says no more than that, and is out of date
 //! where a change lets them in.
 
-use super::accept::{OwnListener, Refusal, refusal};
+use super::accept::{NotAttachedReason, OwnListener, why_not_attached};
 use super::acceptance::{listeners, listeners_of};
 use crate::model::acceptance::Conflict;
 use crate::model::ids::ObjectKey;
@@ -36,10 +36,12 @@ impl Snapshot {
             return true;
         };
         OwnListener::all(self, owner, &known).all(|own| {
-            let why = refusal(self, &own, route, parent);
+            let why = why_not_attached(self, &own, route, parent);
             !matches!(
                 why,
-                None | Some(Refusal::Reported | Refusal::Conflict(Conflict::Reported))
+                None | Some(
+                    NotAttachedReason::Reported | NotAttachedReason::Conflict(Conflict::Reported)
+                )
             )
         })
     }

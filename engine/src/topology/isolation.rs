@@ -24,7 +24,7 @@ pub struct ListenerHostname {
     /// The hostnames of other listeners on the port that are narrower.
     pub narrower: Option<Arc<NarrowerHostnames>>,
     /// Whether it takes no route whose hostname is a wildcard that is wider than its own.
-    pub refuses_wider_wildcards: bool,
+    pub rejects_wider_wildcards: bool,
     /// Whether a narrower wildcard takes all requests that match it. Otherwise a listener gives up only hostnames that
     /// another listener has exactly so.
     pub is_isolated: bool,
@@ -164,9 +164,9 @@ impl ListenerHostname {
         let facts = is_wildcard.then(|| controller_facts(snapshot, &owner.key));
         let open = Self {
             name,
-            refuses_wider_wildcards: facts
+            rejects_wider_wildcards: facts
                 .flatten()
-                .is_some_and(|facts| facts.refuses_wider_wildcards),
+                .is_some_and(|facts| facts.rejects_wider_wildcards),
             ..Self::default()
         };
         // Most listeners are alone, so the controller need not be found.
@@ -221,7 +221,7 @@ impl ListenerHostname {
     pub fn is_too_wide(&self, ours: &str) -> bool {
         let own = self.name.as_ref().filter(|own| own.starts_with('*'));
         let is_wider = own.is_some_and(|own| ours.starts_with('*') && ours.len() < own.len());
-        self.refuses_wider_wildcards && is_wider
+        self.rejects_wider_wildcards && is_wider
     }
 
     /// Whether routes of the listener do not get the requests for a hostname that they have in common with it, because

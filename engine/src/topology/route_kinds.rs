@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::accept::{OwnListener, refusal};
+use super::accept::{OwnListener, why_not_attached};
 use super::acceptance::{listeners, listeners_of};
 use super::hostnames::{above, intersect};
 use super::isolation::ListenerHostname;
@@ -136,7 +136,7 @@ pub fn perhaps_kept_out(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut {
 
 /// The older route of the other kind because of which no listener may take a route, if its controllers are not known. `None` beyond
 /// [`MOST_COMPARED`] routes.
-pub fn perhaps_refused_for(snapshot: &Snapshot, route: &Object) -> Option<Arc<Object>> {
+pub fn perhaps_rejected_for(snapshot: &Snapshot, route: &Object) -> Option<Arc<Object>> {
     let mut older = None;
     for parent in route.parents() {
         let owner = snapshot.get(&parent.object)?;
@@ -149,7 +149,7 @@ pub fn perhaps_refused_for(snapshot: &Snapshot, route: &Object) -> Option<Arc<Ob
         }
         let all = listeners(snapshot, owner)?;
         for own in OwnListener::all(snapshot, owner, &all) {
-            if refusal(snapshot, &own, route, parent).is_some() {
+            if why_not_attached(snapshot, &own, route, parent).is_some() {
                 continue;
             }
             older = Some(perhaps_kept_out(snapshot, &own).get(&route.key)?.clone());
@@ -179,7 +179,7 @@ fn accepted<'a>(
     let mut routes: Vec<&Arc<Object>> = routes
         .filter(|route| {
             let mut parents = route.parents_to(&own.owner.key);
-            parents.any(|parent| refusal(snapshot, own, route, parent).is_none())
+            parents.any(|parent| why_not_attached(snapshot, own, route, parent).is_none())
         })
         .collect();
     let facts = controller_facts(snapshot, &own.owner.key);

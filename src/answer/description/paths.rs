@@ -18,7 +18,7 @@ pub fn paths_at(resolver: &mut Resolver<'_>, place: &Place, kind: &GroupKind) ->
     of_place(resolver.snapshot(), place, kind, groups)
 }
 
-/// Path groups of a kind for the requests that come on them. Policies of a direct kind act on their target, whichever way requests
+/// Path groups of a kind for the requests that come on them. Policies of a direct kind apply to their target, whichever way requests
 /// take.
 pub fn for_requests(profile: Option<&Profile>, groups: Vec<PathGroup>) -> Vec<PathGroup> {
     if profile.is_some_and(|profile| !profile.inherits()) {

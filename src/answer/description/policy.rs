@@ -99,7 +99,7 @@ fn on_target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> OnT
         overridden_on: status.overridden_on().iter().map(Named::from).collect(),
         merged_with: named(&status.merged_with),
         acts_on: status
-            .acts_on
+            .effective_targets
             .places()
             .into_iter()
             .map(Named::from)

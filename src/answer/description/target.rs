@@ -1,4 +1,4 @@
-//! `attache describe` for a target: the policies that act on an object or section, and the effective policies on its
+//! `attache describe` for a target: the policies that apply to an object or section, and the effective policies on its
 //! paths.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -141,7 +141,7 @@ impl Path {
         }
     }
 
-    /// The effective policies of a kind on this path, one for each of its ends; an empty one if direct policies act on some
+    /// The effective policies of a kind on this path, one for each of its ends; an empty one if direct policies apply to some
     /// of its backends only.
     pub(super) fn effective(
         &self,
@@ -341,7 +341,7 @@ fn policies_at<'a>(
     })
 }
 
-/// The ancestor path of a mesh Service, or of the listener whose policies act on a request.
+/// The ancestor path of a mesh Service, or of the listener whose policies apply to a request.
 fn upper(snapshot: &Snapshot, entry_point: &EntryPoint, taken: &Served) -> Option<AncestorPath> {
     let (ancestor_paths, last) = match entry_point {
         EntryPoint::Nowhere | EntryPoint::Gateway { .. } => return None,
@@ -387,7 +387,7 @@ fn is_start(route_path: &RoutePath, full_path: &RoutePath) -> bool {
     full_path.steps.starts_with(&route_path.steps)
 }
 
-/// Whether policies of the kind act on a Service in this role.
+/// Whether policies of the kind apply to a Service in this role.
 fn refers_to_role(level: Level, profile: &Profile) -> bool {
     match level {
         Level::Frontend => *profile.service_as == ServiceAs::Frontend,

@@ -8,7 +8,7 @@ use attache_guardrails::is_guardrail;
 use super::{Effect, Named, NoEffect};
 use crate::answer::policies::reason::{of_strategy, unusable};
 use crate::engine::effective::Resolver;
-use crate::engine::effective::affected::attached_at_or_above;
+use crate::engine::effective::applying::attached_at_or_above;
 use crate::engine::effective::impact::impact as differences;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::object::Node;
@@ -17,7 +17,7 @@ use crate::engine::state::snapshot::{Change, Snapshot};
 use crate::engine::status::conditions::{Accepted, PolicyStatus, State, statuses};
 
 /// Policies of the change that are not in `busy`, the policies whose settings come or go; and the changed object
-/// itself, if it is `alone`, policies could act on it, and nothing else changes.
+/// itself, if it is `alone`, policies could apply to it, and nothing else changes.
 pub(super) fn idle(
     before: &Snapshot,
     after: &Snapshot,

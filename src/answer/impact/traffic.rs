@@ -248,7 +248,7 @@ fn failing(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
     let failing = statuses(&mut Resolver::new(before), &policies, |policy, status| {
         let targets = status.targets.iter();
         let objects: BTreeSet<ObjectKey> = targets
-            .flat_map(|target| target.acts_on.objects())
+            .flat_map(|target| target.effective_targets.objects())
             .filter(|object| after.get(object).is_some())
             .cloned()
             .collect();

@@ -12,7 +12,7 @@ use crate::engine::status::conditions::{Accepted, PolicyStatus, State, TargetSta
 use crate::engine::topology::not_there;
 
 /// Why a policy has no effect, or not everywhere: a fault in its strategy or target entries, targets that it is not
-/// attached to or does not act on, sections on which its controllers leave it out, and what they report against it.
+/// attached to or does not apply to, sections on which its controllers leave it out, and what they report against it.
 /// `None` if there is nothing to report.
 pub(in crate::answer) fn reason(
     snapshot: &Snapshot,

@@ -1,4 +1,4 @@
-//! Selects the objects needed to find the policies that act on a route: its parents, its backends, and the objects that
+//! Selects the objects needed to find the policies that apply to a route: its parents, its backends, and the objects that
 //! these refer to.
 
 use std::collections::BTreeSet;

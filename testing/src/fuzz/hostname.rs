@@ -3,7 +3,7 @@
 use attache::engine::model::ids::GroupKind;
 use attache::engine::model::object::{Node, Object};
 use attache::engine::state::snapshot::Snapshot;
-use attache::engine::topology::{ListenerHostname, OwnListener, refusal};
+use attache::engine::topology::{ListenerHostname, OwnListener, why_not_attached};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
@@ -59,7 +59,7 @@ fn takes(listener: &str, route: &[&str]) -> bool {
             ..ListenerHostname::default()
         },
     };
-    refusal(&Snapshot::default(), &own, &route, &parents[0]).is_none()
+    why_not_attached(&Snapshot::default(), &own, &route, &parents[0]).is_none()
 }
 
 fn object(kind: &str, spec: &serde_json::Value) -> Object {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use attache::engine::effective::affected::attached_at_or_above;
+use attache::engine::effective::applying::attached_at_or_above;
 use attache::engine::effective::impact::impact;
 use attache::engine::effective::{PathGroup, Resolver};
 use attache::engine::kinds::profile::words;
@@ -109,11 +109,11 @@ fn source(leaf: &Setting) -> String {
     }
 }
 
-/// The policies that act on an object, and those at it or above it that do not.
+/// The policies that apply to an object, and those at it or above it that do not.
 fn acting(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
     writeln!(out, "- acting: {key}").unwrap();
     for acting in attached_at_or_above(&mut Resolver::new(snapshot), key) {
-        let verb = if acting.acts() { "acts" } else { "beaten" };
+        let verb = if acting.applies() { "acts" } else { "beaten" };
         writeln!(out, "  - {verb}: {}", acting.policy.key()).unwrap();
     }
 }
@@ -201,7 +201,7 @@ fn one_policy(snapshot: &Snapshot, policy: &Policy, out: &mut String) {
         list(
             "acts on",
             target
-                .acts_on
+                .effective_targets
                 .places()
                 .into_iter()
                 .map(ToString::to_string)

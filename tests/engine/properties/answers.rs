@@ -3,7 +3,7 @@
 use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::request::Operation;
 use attache::engine::admission::review::review;
-use attache::engine::effective::affected::{acting_on, attached_at_or_above};
+use attache::engine::effective::applying::{applying_to, attached_at_or_above};
 use attache::engine::effective::{PathGroup, Resolver};
 use attache::engine::merge::Effective;
 use attache::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
@@ -115,7 +115,7 @@ pub(crate) fn about(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<String>
             "{key} over {policy} {attachments:?} {from:?} {settings:?} {opaque}"
         ));
     }
-    for acting in acting_on(resolver, key) {
+    for acting in applying_to(resolver, key) {
         answer.push(format!("{key} acting {}", acting.policy.key()));
     }
     answer.push(format!("{key} affected {:?}", affected(resolver, key)));

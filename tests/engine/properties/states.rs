@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use attache::engine::effective::affected::acting_on;
+use attache::engine::effective::applying::applying_to;
 use attache::engine::effective::impact::impact;
 use attache::engine::effective::{PathGroup, Resolver};
 use attache::engine::merge::{Effective, policies_in_force};
@@ -212,12 +212,12 @@ proptest! {
         for kind in &kinds {
             let mut counted: BTreeMap<ObjectKey, BTreeSet<ObjectKey>> = BTreeMap::new();
             for policy in snapshot.policies(kind) {
-                for place in status(&mut resolver, policy).acts_on() {
+                for place in status(&mut resolver, policy).effective_targets() {
                     counted.entry(place.object.clone()).or_default().insert(policy.key().clone());
                 }
             }
             for key in keys(&snapshot) {
-                let acting = acting_on(&mut resolver, &key).into_iter().map(|a| a.policy.key().clone());
+                let acting = applying_to(&mut resolver, &key).into_iter().map(|a| a.policy.key().clone());
                 let acting: BTreeSet<ObjectKey> = acting.filter(|policy| policy.gk == *kind).collect();
                 let count = counted.remove(&key).unwrap_or_default();
                 prop_assert!(count.is_subset(&acting), "{key}: {count:?}, {acting:?}");

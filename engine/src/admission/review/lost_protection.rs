@@ -44,7 +44,7 @@ pub(super) fn protections(
     findings.collect()
 }
 
-/// The protections that routes lose by listeners that a change opens to them, of kinds that act on
+/// The protections that routes lose by listeners that a change opens to them, of kinds that apply to
 /// listeners. Also the client certificates that Gateways among these objects no longer ask for, and
 /// the protections of targets that now let every request pass.
 pub(super) fn at_listeners(

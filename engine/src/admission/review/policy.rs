@@ -191,7 +191,7 @@ fn idle<'a>(policy: &'a Policy, status: &'a PolicyStatus) -> impl Iterator<Item 
     })
 }
 
-/// The finding on objects that it acts on beyond its declared targets.
+/// The finding on objects that it applies to beyond its declared targets.
 fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     let declared: BTreeSet<&ObjectKey> = status.targets.iter().map(|t| &t.target.object).collect();
     let objects = status.objects().into_iter();
@@ -201,7 +201,7 @@ fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     })
 }
 
-/// The finding if all Gateways of the policy belong to controllers that do not act on the kind, or some of those of a route.
+/// The finding if all Gateways of the policy belong to controllers that do not apply the kind, or some of those of a route.
 /// `None` if the controllers of the kind are unknown.
 fn other_controllers(
     resolver: &mut Resolver<'_>,
@@ -290,7 +290,7 @@ fn passed_by(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     Some(Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers"))
 }
 
-/// Whether the kind acts on a Gateway because of its class, whichever controller runs it.
+/// Whether the kind applies to a Gateway because of its class, whichever controller runs it.
 fn is_of_class(snapshot: &Snapshot, policy: &Policy, gateway: &ObjectKey) -> bool {
     let node = snapshot.get(gateway).map(|gateway| &gateway.node);
     let classes = &policy.profile.classes;

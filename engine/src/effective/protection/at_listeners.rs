@@ -1,4 +1,4 @@
-//! Protections of kinds that act on listeners: a route loses one if another listener without it
+//! Protections of kinds that apply to listeners: a route loses one if another listener without it
 //! accepts the route.
 //!
 //! The paths of these kinds end at the listeners, so a comparison of paths sees a new target that never had anything. Only

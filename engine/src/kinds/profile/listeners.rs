@@ -55,7 +55,7 @@ impl OnListeners {
             && (!self.passthrough || listener.passes_tls_through)
     }
 
-    /// Removes the settings that do not act there from a spec; fields that are no settings stay.
+    /// Removes the settings that do not apply there from a spec; fields that are no settings stay.
     pub fn keep(&self, spec: &mut Value, is_setting: impl Fn(&str) -> bool) {
         for path in &self.except_settings {
             at_path::remove(spec, path);

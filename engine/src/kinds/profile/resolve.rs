@@ -213,7 +213,7 @@ fn default_refs() -> Vec<RefField> {
     REF_FIELDS.iter().map(field).collect()
 }
 
-/// A kind that can target only backends acts on these alone.
+/// A kind that can target only backends applies to these alone.
 fn likely_class(allow: Option<&Fact<Vec<Allowed>>>) -> Class {
     let backends_alone = allow.is_some_and(|allow| level(allow) == Some(Level::Backend));
     if backends_alone {

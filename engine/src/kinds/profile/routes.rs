@@ -1,4 +1,4 @@
-//! Facts that differ on routes of some kinds: only some settings act there, and each is filled in separately.
+//! Facts that differ on routes of some kinds: only some settings apply there, and each is filled in separately.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::model::object::is_route;
 pub struct OnRoutes {
     /// The kinds of routes.
     pub kinds: Vec<GroupKind>,
-    /// The settings that act there, as fields of `spec`.
+    /// The settings that apply there, as fields of `spec`.
     pub settings: Vec<String>,
     /// Whether policies on a rule act.
     pub sections: bool,
@@ -51,7 +51,7 @@ impl OnRoutes {
         }
     }
 
-    /// Adds the settings that do nothing at some levels, of those that act there.
+    /// Adds the settings that do nothing at some levels, of those that apply there.
     pub(super) fn add_ineffective(&mut self, idle: &Fact<Vec<IdleFile>>) {
         let mut profile = Profile::clone(&self.profile);
         profile.ineffective.from = idle.from;

@@ -10,7 +10,7 @@ use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{ParentAttachment, PoliciesByHostname, RouteKindConflicts, attachment};
 
-/// The reason if routes are attached to a listener or a `ListenerSet`, and the policies of other listeners act on their
+/// The reason if routes are attached to a listener or a `ListenerSet`, and the policies of other listeners apply to their
 /// requests.
 pub(super) fn of_other_listeners(
     snapshot: &Snapshot,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::idle::idle;
-use super::unknown::{if_it_delegates, if_it_is_refused};
+use super::unknown::{if_it_delegates, if_it_is_rejected};
 use super::{NoEffect, State, TargetStatus, Winner};
 use crate::effective::{Outcome, PathGroup, Stack, has_narrower_listener};
 use crate::kinds::profile::SameTarget;
@@ -75,7 +75,7 @@ pub(super) fn enforce(
             if is_idle_here(policy, group) {
                 return None;
             }
-            if let Some(why) = group.refused_merge(policy) {
+            if let Some(why) = group.rejected_merge(policy) {
                 refused = Some(why.to_string());
                 return Some(InForce::Not);
             }
@@ -114,7 +114,7 @@ pub(super) fn enforce(
         of_list.count(in_force);
         let is_in_force = in_force != InForce::Not;
         if is_in_force {
-            status.acts_on.add(group);
+            status.effective_targets.add(group);
         }
         status.below.add(group, &status.target, is_in_force);
     }
@@ -162,7 +162,7 @@ fn unless_unknown(
     let elsewhere = is_idle.then(elsewhere).flatten();
     let unknown = elsewhere
         .or_else(|| if_it_delegates(snapshot, target))
-        .or_else(|| if_it_is_refused(snapshot, target))
+        .or_else(|| if_it_is_rejected(snapshot, target))
         .or(unordered);
     unknown.map_or(state, State::Unknown)
 }
@@ -266,9 +266,9 @@ fn without_policy(
         .collect()
 }
 
-/// Whether none of a policy's settings acts on the listeners or routes of a group, and it replaces no other policy there.
+/// Whether none of a policy's settings applies to the listeners or routes of a group, and it replaces no other policy there.
 fn is_idle_here(policy: &Policy, group: &PathGroup) -> bool {
-    if group.refused_merge(policy).is_some() {
+    if group.rejected_merge(policy).is_some() {
         return false;
     }
     if policy.lacks_required() && does_nothing(policy, group) {

@@ -69,7 +69,7 @@ pub(super) fn idle(
     State::NoEffect(NoEffect { why, waits: true })
 }
 
-/// The kinds of the routes below a target, if none of the policy's settings acts on any of them: `TCPRoutes, TLSRoutes`.
+/// The kinds of the routes below a target, if none of the policy's settings applies to any of them: `TCPRoutes, TLSRoutes`.
 fn routes_of_other_kinds(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
     let routes = routes_of(snapshot, gateway_of(snapshot, &target.object));
     let kinds: BTreeSet<&GroupKind> = routes.map(|route| &route.key.gk).collect();
@@ -170,7 +170,7 @@ fn run_by_others(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option
     })
 }
 
-/// The reason if requests reach the target only through Gateways whose controllers do not act on the kind.
+/// The reason if requests reach the target only through Gateways whose controllers do not apply the kind.
 fn behind_others(policy: &Policy, groups: &[&PathGroup], target: &Place) -> Option<String> {
     let mut ancestors = groups.iter().flat_map(|group| group.paths.ancestors.iter());
     // The paths of a direct kind are the target alone.
@@ -377,7 +377,7 @@ fn idle_on_ports(policy: &Policy, groups: &[&PathGroup], target: &Place) -> Opti
     ))
 }
 
-/// The reason if none of a policy's settings acts on listeners with the protocols of its target.
+/// The reason if none of a policy's settings applies to listeners with the protocols of its target.
 fn idle_by_protocol(policy: &Policy, groups: &[&PathGroup]) -> Option<String> {
     let on_listeners = &policy.profile.merging.on_listeners;
     let facts = groups.iter().map(|group| group.listener);

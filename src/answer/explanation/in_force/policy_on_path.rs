@@ -62,7 +62,7 @@ impl PolicyOnPath {
             self.by.insert(winner.key().clone());
             return;
         }
-        if let Some(why) = group.refused_merge(policy) {
+        if let Some(why) = group.rejected_merge(policy) {
             self.rejection = Some(Rejected {
                 why: why.to_string(),
                 requests_fail: false,

@@ -39,7 +39,7 @@ impl Path {
         }
     }
 
-    /// Marks the policies that target a place of this path and of which it is not known whether they act there: those that nothing
+    /// Marks the policies that target a place of this path and of which it is not known whether they apply there: those that nothing
     /// orders, and those of which nothing is in force as far as attache knows.
     pub(super) fn unknown(&self, resolver: &mut Resolver<'_>, outcomes: &mut PoliciesOnPath) {
         let snapshot = resolver.snapshot();

@@ -18,10 +18,10 @@ const MOST_TEXTS: usize = 200;
 pub(super) fn kinds(rules: &Rules<'_>, effort: &mut CelBudget) -> Option<Vec<GroupKind>> {
     let refuses_kind = |group: Truth, kind: Truth, effort: &mut CelBudget| {
         let entry = Entry::default().with("group", group).with("kind", kind);
-        rules.refuse(&entry, effort)
+        rules.reject(&entry, effort)
     };
     let any_group = |kind: Truth, effort: &mut CelBudget| {
-        rules.refuse(&Entry::default().with("kind", kind), effort)
+        rules.reject(&Entry::default().with("kind", kind), effort)
     };
     if !any_group(Truth::Stranger, effort) {
         return None;
@@ -65,7 +65,7 @@ fn is_group(text: &str) -> bool {
 
 /// Whether the rules reject every string as this part of an entry.
 pub(super) fn forbid(rules: &Rules<'_>, part: &str, effort: &mut CelBudget) -> bool {
-    let mut refused = |value: Truth| rules.refuse(&Entry::default().with(part, value), effort);
+    let mut refused = |value: Truth| rules.reject(&Entry::default().with(part, value), effort);
     if !refused(Truth::Stranger) {
         return false;
     }
@@ -77,7 +77,7 @@ pub(super) fn forbid(rules: &Rules<'_>, part: &str, effort: &mut CelBudget) -> b
 
 /// Whether the rules reject entries without this part.
 pub(super) fn require(rules: &Rules<'_>, part: &str, effort: &mut CelBudget) -> bool {
-    rules.refuse(&Entry::default().with(part, Truth::Absent), effort)
+    rules.reject(&Entry::default().with(part, Truth::Absent), effort)
 }
 
 /// Whether the rules reject two equal entries because they are equal, not because of their content.
@@ -97,8 +97,8 @@ pub(super) fn unique(
             .with("sectionName", Truth::Absent);
         entry.known()
     };
-    rules.refuse_list(&[named("one"), named("one")], effort)
-        && !rules.refuse_list(&[named("one"), named("other")], effort)
+    rules.reject_list(&[named("one"), named("one")], effort)
+        && !rules.reject_list(&[named("one"), named("other")], effort)
 }
 
 /// Whether the rules reject references in both the singular and the plural field.

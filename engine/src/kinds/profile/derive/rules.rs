@@ -84,7 +84,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Whether a policy with this entry at any position among others is rejected, regardless of the rest.
-    pub(super) fn refuse(&self, entry: &Entry, effort: &mut CelBudget) -> bool {
+    pub(super) fn reject(&self, entry: &Entry, effort: &mut CelBudget) -> bool {
         let outside = self
             .enums
             .iter()
@@ -101,18 +101,18 @@ impl<'a> Rules<'a> {
         } else {
             entry.known()
         };
-        self.refuse_field(&entry.known(), &field, effort)
+        self.reject_field(&entry.known(), &field, effort)
     }
 
     /// Whether a policy with exactly these entries is rejected.
-    pub(super) fn refuse_list(&self, entries: &[Truth], effort: &mut CelBudget) -> bool {
+    pub(super) fn reject_list(&self, entries: &[Truth], effort: &mut CelBudget) -> bool {
         let Some(first) = entries.first() else {
             return false;
         };
-        self.many && self.refuse_field(first, &Truth::List(entries.to_vec()), effort)
+        self.many && self.reject_field(first, &Truth::List(entries.to_vec()), effort)
     }
 
-    fn refuse_field(&self, entry: &Truth, field: &Truth, effort: &mut CelBudget) -> bool {
+    fn reject_field(&self, entry: &Truth, field: &Truth, effort: &mut CelBudget) -> bool {
         let spec = some([(self.field, field.clone())]);
         let mut rules = self.parsed.iter();
         rules.any(|(at, rule)| {

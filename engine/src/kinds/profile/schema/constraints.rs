@@ -95,7 +95,7 @@ impl Constraints {
                 && !wanted.takes(value)
             {
                 has_type = false;
-                walk.violated(path, || wanted.refuses(value));
+                walk.violated(path, || wanted.rejects(value));
             }
         }
         // The other limits are unknown for a value of another type.

@@ -59,7 +59,7 @@ impl JsonType {
         }
     }
 
-    pub(super) fn refuses(self, value: &Value) -> String {
+    pub(super) fn rejects(self, value: &Value) -> String {
         let wanted = match self {
             Self::String => "a string",
             Self::Integer => "a whole number",

@@ -7,13 +7,13 @@ use crate::model::ids::{ObjectKey, Place};
 
 /// Effective targets, kept as paths: a policy near the top has many, and most answers only count objects.
 #[derive(Clone, Debug, Default)]
-pub struct ActsOn {
+pub struct EffectiveTargets {
     paths: Vec<PathSet>,
 }
 
 // === impl ActsOn ===
 
-impl ActsOn {
+impl EffectiveTargets {
     pub(super) fn add(&mut self, group: &PathGroup) {
         self.paths.push(group.paths.clone());
     }

@@ -1,4 +1,4 @@
-//! The policies that act on an object, and their settings.
+//! The policies that apply to an object, and their settings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::policy::Policy;
 
 /// A policy attached to the paths through an object, at the object or above it.
 #[derive(Clone, Debug)]
-pub struct Acting {
+pub struct ApplyingPolicy {
     /// The policy.
     pub policy: Arc<Policy>,
     /// The places at which it is attached.
@@ -27,34 +27,34 @@ pub struct Acting {
     pub settings: BTreeMap<SettingPath, JsonText>,
     /// Whether it is part of a merge whose result only its controller knows.
     pub opaque: bool,
-    /// Whether requests take a path on which it is attached, through a controller that acts on its kind.
+    /// Whether requests take a path on which it is attached, through a controller that applies its kind.
     pub on_served_path: bool,
 }
 
 // === impl Acting ===
 
-impl Acting {
-    /// Whether it acts on the object: at least one of its leaves is in force on some path.
-    pub fn acts(&self) -> bool {
+impl ApplyingPolicy {
+    /// Whether it applies to the object: at least one of its leaves is in force on some path.
+    pub fn applies(&self) -> bool {
         !self.from.is_empty()
     }
 }
 
 /// The policies of every kind that are attached to an object or above it, by policy.
 ///
-/// A policy acts on its target and on every object from there down to the effective target, on paths where at least
-/// one of its leaves is in force. It never acts on ancestors or siblings. Only policies that name a Namespace act on
+/// A policy applies to its target and to every object from there down to the effective target, on paths where at least
+/// one of its leaves is in force. It never applies to ancestors or siblings. Only policies that name a Namespace apply to
 /// it.
-pub fn attached_at_or_above(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Acting> {
+pub fn attached_at_or_above(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<ApplyingPolicy> {
     policies_at_or_above(resolver, &key.whole(), |_| true, |_| None)
 }
 
-/// The policies that act on a route for requests through one of its parents.
-pub fn acting_through(
+/// The policies that apply to a route for requests through one of its parents.
+pub fn applying_through(
     resolver: &mut Resolver<'_>,
     route: &ObjectKey,
     parent: &ParentRef,
-) -> Vec<Acting> {
+) -> Vec<ApplyingPolicy> {
     let listeners = listeners(resolver, parent);
     let is_parent = |place: &Place| {
         place.object == parent.object
@@ -68,7 +68,7 @@ pub fn acting_through(
         steps.any(|step| is_parent(&step.place))
     };
     let mut acting = policies_at_or_above(resolver, &route.whole(), leads_through, |_| None);
-    acting.retain(Acting::acts);
+    acting.retain(ApplyingPolicy::applies);
     acting
 }
 
@@ -92,9 +92,9 @@ fn listeners(resolver: &Resolver<'_>, parent: &ParentRef) -> Option<BTreeSet<Arc
     (!is_whole).then(|| named.map(|listener| listener.name.clone()).collect())
 }
 
-/// The policies that act on an object or are attached to it, which are those reported to its user. A Gateway may have
+/// The policies that apply to an object or are attached to it, which are those reported to its user. A Gateway may have
 /// many others.
-pub fn acting_on_or_attached(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Acting> {
+pub fn applying_or_attached(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<ApplyingPolicy> {
     policies_at_or_above(
         resolver,
         &key.whole(),
@@ -132,9 +132,9 @@ fn policies_at_or_above(
     place: &Place,
     counts: impl Fn(&PathGroup) -> bool,
     pick: impl Fn(&[PathPolicies]) -> Option<Keys>,
-) -> Vec<Acting> {
+) -> Vec<ApplyingPolicy> {
     let key = &place.object;
-    let mut acting_by_policy = ActingByPolicy::default();
+    let mut acting_by_policy = ApplyingByPolicy::default();
     for kind in resolver.kinds_through(key) {
         // Paths with the same policies are reported once.
         let mut all: Vec<PathPolicies> = Vec::new();
@@ -171,13 +171,13 @@ fn policies_at_or_above(
             note(key, path_policies, picked.as_ref(), &mut acting_by_policy);
         }
     }
-    let mut acting: Vec<Acting> = acting_by_policy.into_values().collect();
+    let mut acting: Vec<ApplyingPolicy> = acting_by_policy.into_values().collect();
     acting.sort_by(|a, b| a.policy.key().cmp(b.policy.key()));
     acting
 }
 
 /// The policies found so far, by key.
-type ActingByPolicy = HashMap<ObjectKey, Acting, PrehashedBuildHasher>;
+type ApplyingByPolicy = HashMap<ObjectKey, ApplyingPolicy, PrehashedBuildHasher>;
 
 /// The position of a place on the paths of a group; `None` if it is not on them.
 fn position(group: &PathGroup, place: &Place) -> Option<Position> {
@@ -188,17 +188,17 @@ fn position(group: &PathGroup, place: &Place) -> Option<Position> {
     steps_at_place.map(Step::position).max()
 }
 
-/// The policies that act on an object, by policy. Warnings, conditions and counts use this.
-pub fn acting_on(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Acting> {
+/// The policies that apply to an object, by policy. Warnings, conditions and counts use this.
+pub fn applying_to(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<ApplyingPolicy> {
     let mut acting = attached_at_or_above(resolver, key);
-    acting.retain(Acting::acts);
+    acting.retain(ApplyingPolicy::applies);
     acting
 }
 
 /// Like [`acting_on`], for one section of an object or for the whole of it.
-pub fn acting_at(resolver: &mut Resolver<'_>, place: &Place) -> Vec<Acting> {
+pub fn applying_at(resolver: &mut Resolver<'_>, place: &Place) -> Vec<ApplyingPolicy> {
     let mut acting = policies_at_or_above(resolver, place, |_| true, |_| None);
-    acting.retain(Acting::acts);
+    acting.retain(ApplyingPolicy::applies);
     acting
 }
 
@@ -206,7 +206,7 @@ fn note(
     key: &ObjectKey,
     path_policies: &PathPolicies,
     picked: Option<&Keys>,
-    acting_by_policy: &mut ActingByPolicy,
+    acting_by_policy: &mut ApplyingByPolicy,
 ) {
     let group = &path_policies.group;
     let is_namespace = key.gk.is_core("Namespace");
@@ -223,7 +223,7 @@ fn note(
         let each = above.policies.iter().zip(rejected(&above.policies));
         for (policy, _) in each.filter(|(policy, by)| by.is_none() && is_picked(policy)) {
             let acting = acting_by_policy.entry(policy.key().clone());
-            let acting = acting.or_insert_with(|| Acting::new(policy));
+            let acting = acting.or_insert_with(|| ApplyingPolicy::new(policy));
             acting.attachments.insert(above.step.place.clone());
             acting.on_served_path |= group.attached;
             if path_policies.in_force.contains(policy.key()) {
@@ -245,7 +245,7 @@ fn note(
     }
 }
 
-impl Acting {
+impl ApplyingPolicy {
     fn new(policy: &Arc<Policy>) -> Self {
         Self {
             policy: policy.clone(),

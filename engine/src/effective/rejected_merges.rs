@@ -26,7 +26,7 @@ enum Merge {
     /// They merge these, one of which they reject itself, as they are written.
     AsWritten(Vec<(Place, PolicyList)>),
     /// They reject the result, for this reason.
-    Refused(Arc<str>),
+    Rejected(Arc<str>),
 }
 
 /// Marks the policies of a route for which the controllers reject the merged settings. A policy of the whole route
@@ -39,7 +39,7 @@ pub(super) fn judge_merges(
     route: Option<&GroupKind>,
     fuel: &Fuel,
 ) {
-    let Some(route) = route.filter(|_| may_refuse_merges(profile)) else {
+    let Some(route) = route.filter(|_| may_reject_merges(profile)) else {
         return;
     };
     let is_below = |level: &StackLevel| !level.step.level.is_upper();
@@ -49,9 +49,9 @@ pub(super) fn judge_merges(
     {
         let place = level.step.place.clone();
         match merge(snapshot, profile, stack, route, fuel) {
-            Some(Merge::Refused(why)) => {
+            Some(Merge::Rejected(why)) => {
                 for level in stack.iter_mut().filter(|level| level.step.place == place) {
-                    level.refuse_merge(why.clone());
+                    level.reject_merge(why.clone());
                 }
             }
             Some(Merge::AsWritten(lists)) => {
@@ -68,7 +68,7 @@ pub(super) fn judge_merges(
 }
 
 /// Refuses the policies of a path if controllers apply none of the settings that they merge to. Whether they do.
-pub(super) fn refuse_if_not_applied(
+pub(super) fn reject_if_not_applied(
     profile: &Profile,
     stack: &mut Stack,
     effective: &Effective,
@@ -95,8 +95,8 @@ pub(super) fn refuse_if_not_applied(
         return false;
     };
     for level in stack {
-        if level.refused_merge().is_none() {
-            level.refuse_merge(why.text.clone());
+        if level.rejected_merge().is_none() {
+            level.reject_merge(why.text.clone());
         }
     }
     true
@@ -145,7 +145,7 @@ fn merge(
     }
     if let Some(why) = why {
         let with = above.key().path();
-        return Some(Merge::Refused(Arc::from(format!(
+        return Some(Merge::Rejected(Arc::from(format!(
             "its settings, merged with those of {with}, are rejected: {why}"
         ))));
     }
@@ -231,6 +231,6 @@ fn written<'a>(snapshot: &Snapshot, attached: &'a [Arc<Policy>]) -> AsWritten<'a
 }
 
 /// Whether controllers may reject what results from a merge.
-fn may_refuse_merges(profile: &Profile) -> bool {
+fn may_reject_merges(profile: &Profile) -> bool {
     !profile.rejected_if.is_empty() && *profile.merging.merge_with == MergeWith::NearestAboveRoutes
 }

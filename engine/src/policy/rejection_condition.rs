@@ -6,7 +6,7 @@ use crate::model::object::reported::{Condition, ENFORCEMENT, Entry};
 
 /// The condition by which a controller reports that a policy is not in force: that it rejects the
 /// policy, or that it does not enforce it. A policy that waits for objects to apply to has none.
-pub(crate) fn denial<'a>(profile: &Profile, entry: &'a Entry) -> Option<&'a Condition> {
+pub(crate) fn condition_against<'a>(profile: &Profile, entry: &'a Entry) -> Option<&'a Condition> {
     let counts = |condition: &&Condition| {
         profile.in_force.contains(&condition.name)
             && !profile.idle.iter().any(|idle| idle.covers(condition))
@@ -31,7 +31,7 @@ impl Policy {
         let entries = self.object.reported.as_ref().map(|r| &*r.entries);
         let entries = entries.unwrap_or_default();
         let mut all = entries.iter();
-        all.any(|entry| denial(&self.profile, entry).is_some())
+        all.any(|entry| condition_against(&self.profile, entry).is_some())
             && (entries.len() > 1 || self.targets.len() > 1)
     }
 }
