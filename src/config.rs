@@ -127,7 +127,7 @@ pub struct Text {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("{}", unread(path, source))]
+    #[error("{}", unreadable_message(path, source))]
     Read {
         /// The file.
         path: PathBuf,
@@ -148,7 +148,7 @@ pub enum ConfigError {
 }
 
 /// Why a file cannot be read.
-fn unread(path: &Path, why: &std::io::Error) -> String {
+fn unreadable_message(path: &Path, why: &std::io::Error) -> String {
     let path = path.display();
     match why.kind() {
         ErrorKind::NotFound => format!("{path} does not exist"),

@@ -49,12 +49,12 @@ mod stack;
 mod stack_level;
 mod subgraph;
 mod taken_hostnames;
-mod target_fields;
+mod target_fields_cache;
 pub mod traffic;
 mod unreachable_rules;
 
 use arena::Arena;
-pub(crate) use gateway_by_label::{gateway_before, names_same_gateway};
+pub(crate) use gateway_by_label::{gateway_in_front_of, names_same_gateway};
 pub use groups::{controllers_follow, controllers_follow_parents};
 pub use narrow_listeners::{has_narrower_listener, narrower_listeners};
 pub use path_set::PathSet;
@@ -65,7 +65,7 @@ pub use scope::PathScope;
 use stack::Stacks;
 pub use stack_level::{Stack, StackLevel};
 use subgraph::{Subgraph, Subgraphs};
-use target_fields::TargetFieldsCache;
+use target_fields_cache::TargetFieldsCache;
 pub use unreachable_rules::TakenBy;
 use unreachable_rules::UnreachableRules;
 
@@ -88,7 +88,7 @@ pub struct PathGroup {
 }
 
 /// The stack and the effective policy of a group: equal for groups with the same policies and the same result.
-pub type Outcome = (Shared<Stack>, Shared<Effective>);
+pub type StackAndEffective = (Shared<Stack>, Shared<Effective>);
 
 /// Resolves effective policies from one snapshot. Looks up each place once.
 #[derive(Debug)]

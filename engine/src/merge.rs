@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::kinds::profile::{EmptySpec, Inheritance, Profile};
+use crate::kinds::profile::{DelegationMerge, EmptySpec, Profile};
 use crate::model::ids::ObjectKey;
 use crate::model::level::Level;
 use crate::model::projected::token;
@@ -21,10 +21,10 @@ use crate::policy::{InForce, Policy, Setting};
 
 mod atomic;
 mod cost;
+mod delegated;
 mod each;
 mod filled;
 mod fold;
-mod inherited;
 mod lasting;
 mod level;
 mod merged;
@@ -61,7 +61,7 @@ pub struct MergeLevel<'a> {
     /// The number of delegations of routes below it.
     pub delegations: u8,
     /// The strategy by which they merge with the policies below that number of delegations.
-    pub inheritance: Option<&'a Inheritance>,
+    pub delegation_merge: Option<&'a DelegationMerge>,
 }
 
 /// The effective policy on one path.
@@ -78,7 +78,7 @@ impl<'a> From<(Level, &'a [Arc<Policy>])> for MergeLevel<'a> {
             level,
             policies,
             delegations: 0,
-            inheritance: None,
+            delegation_merge: None,
         }
     }
 }

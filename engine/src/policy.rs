@@ -42,7 +42,9 @@ pub(crate) use rejection_condition::condition_against;
 use stanza::read_stanzas;
 pub use stanza::{PolicyStanza, StanzaRef};
 pub use targets::value_at;
-pub use targets::{Entry, Fault, MOST_ENTRIES, Spelling, entries, has_unread, hidden, written};
+pub use targets::{
+    Fault, MOST_ENTRIES, Spelling, TargetEntry, entries, has_unread, hidden, written,
+};
 pub use tree::Setting;
 pub use variant::ListenerFacts;
 pub(crate) use variant::Variant;
@@ -194,7 +196,7 @@ impl Policy {
             .filter(|_| is_applied)
             .unwrap_or_default();
         let mut acting_spec = variant.at.acting(spec, &profile);
-        profile.take_unread(&mut acting_spec);
+        profile.take_ignored_settings(&mut acting_spec);
         let pieces = read_stanzas(&object.key, &acting_spec, &profile, stanzas);
         let leaves = pieces.iter().map(PolicyStanza::leaves).sum();
         let bytes = object.spec.as_deref().map_or(0, str::len);
@@ -259,7 +261,7 @@ impl Policy {
     /// Parses the settings from its spec, which the caller has parsed.
     pub(crate) fn read_from(&self, spec: Value) {
         let mut spec = Cow::Owned(spec);
-        self.profile.take_unread(&mut spec);
+        self.profile.take_ignored_settings(&mut spec);
         let spec = spec.to_mut();
         self.parts().for_each(|part| part.take_from(spec));
     }
@@ -280,7 +282,7 @@ impl Policy {
     /// The settings of one stanza: the spec without targets and strategy.
     pub fn settings(&self, stanza: Stanza) -> Value {
         let mut spec = Cow::Owned(self.spec());
-        self.profile.take_unread(&mut spec);
+        self.profile.take_ignored_settings(&mut spec);
         settings::take(spec.to_mut(), stanza.place, &self.profile)
     }
 }

@@ -77,7 +77,7 @@ type Rules = Rc<Result<Vec<spec::Rule>, String>>;
 
 /// The result of matching a request at one Gateway, listener or Service.
 #[derive(Clone, Debug)]
-pub struct RequestMatch {
+pub struct MatchResult {
     /// The point at which the request arrives.
     pub entry_point: EntryPoint,
     /// The outcome.
@@ -265,9 +265,9 @@ impl<'a> Matching<'a> {
     }
 }
 
-// === impl RequestMatch ===
+// === impl MatchResult ===
 
-impl RequestMatch {
+impl MatchResult {
     /// The result for any request if there is no Gateway.
     pub fn nowhere() -> Self {
         let why = "there is no Gateway".to_owned();

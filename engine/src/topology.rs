@@ -32,7 +32,7 @@ mod route_path;
 mod route_paths;
 mod unaccepted_words;
 
-pub use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
+pub use crate::model::acceptance::{GatewayListeners, ListenerFault, Listeners, SetRejection};
 pub use accept::{
     NotAttachedReason, OwnListener, allows_namespace, fits_service, may_accept, why_not_attached,
 };
@@ -58,7 +58,8 @@ pub use route_kinds::{
     perhaps_rejected_for, routes_in_conflict, routes_in_conflict_at,
 };
 pub use route_path::{
-    RoutePath, Unreached, backend, not_usable, refused, to_backends, to_route, to_rules, unreached,
+    RoutePath, Unreached, backend, not_usable, to_backends, to_route, to_rules, unreached,
+    why_rejected,
 };
 pub use route_paths::RoutePaths;
 pub use unaccepted_words::{not_there, why_not_joined, why_unaccepted, why_wholly_unaccepted};
@@ -153,7 +154,7 @@ pub fn through_listeners(snapshot: &Snapshot, owner: &Object) -> Vec<Through> {
         return vec![(None, ancestor_path(base))];
     }
     let open = all.iter().enumerate();
-    let open = open.filter(|(i, _)| accepted.conflict(*i).is_none());
+    let open = open.filter(|(i, _)| accepted.fault(*i).is_none());
     open.map(|(i, listener)| {
         let mut steps = base.clone();
         let place = owner.key.section(listener.name.clone());

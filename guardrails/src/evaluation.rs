@@ -17,7 +17,7 @@ use crate::cost::{Size, Sizes};
 use crate::expression::VARIABLES;
 use crate::guardrail::Rule;
 use crate::in_force::InForce;
-use crate::judge::{Judge, Outcome, RulePath};
+use crate::judge::{Judge, RulePath, RuleResult};
 use crate::values::{self, Settings};
 use crate::variables::{OTHER, Variables};
 
@@ -35,7 +35,7 @@ impl<'g> Judge<'g> {
         rule: &Rule,
         rule_path: &RulePath<'_>,
         variables: &mut Variables<'g>,
-    ) -> Outcome {
+    ) -> RuleResult {
         for name in VARIABLES.into_iter().filter(|name| rule.uses(name)) {
             if !self.has(name, rule_path, variables) {
                 return unknown();
@@ -45,12 +45,12 @@ impl<'g> Judge<'g> {
         let work = rule.require.work(sizes);
         self.spend(1 + (work.steps + read_by(variables, rule)) / STEPS);
         match rule.require.evaluate(scope, work) {
-            Ok(Value::Bool(true)) => Outcome::Holds,
+            Ok(Value::Bool(true)) => RuleResult::Holds,
             Ok(Value::Bool(false)) => {
-                Outcome::Broken(message(|units| self.spend(units), rule, scope, sizes))
+                RuleResult::Broken(message(|units| self.spend(units), rule, scope, sizes))
             }
-            Ok(_) => Outcome::Error("the result is neither true nor false".to_owned()),
-            Err(why) => Outcome::Error(why),
+            Ok(_) => RuleResult::Error("the result is neither true nor false".to_owned()),
+            Err(why) => RuleResult::Error(why),
         }
     }
 
@@ -237,8 +237,8 @@ fn weight(variable: &str, rule_path: &RulePath<'_>) -> usize {
     object.map_or(OTHER, |key| values::weight_of(rule_path.snapshot, key))
 }
 
-fn unknown() -> Outcome {
-    Outcome::Error("only the controller of the policy kind knows what is in force".to_owned())
+fn unknown() -> RuleResult {
+    RuleResult::Error("only the controller of the policy kind knows what is in force".to_owned())
 }
 
 /// The message of a broken rule; the rule itself if there is none.

@@ -38,7 +38,7 @@ mod taken_requests;
 mod target_paths;
 mod target_paths_in_state;
 mod unmatched;
-mod unread;
+mod unreadable_policies;
 mod value_type;
 mod values;
 mod variables;

@@ -21,7 +21,7 @@ use crate::engine::topology::{ParentAttachment, RouteKindConflicts, attachment};
 mod broken;
 pub(super) mod changes;
 mod fields;
-mod idle;
+mod no_effect;
 mod orphaned;
 pub(super) mod protection;
 pub(super) mod requests;
@@ -203,7 +203,7 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
     let orphaned = orphaned::orphaned(before, after, &differing);
     let is_nothing = changes.is_empty() && lost_protection.is_empty() && orphaned.is_empty();
     let alone = is_nothing && doing.all().count() == 1;
-    let idle = idle::idle(before, after, doing, &policies, alone);
+    let idle = no_effect::idle(before, after, doing, &policies, alone);
     let objects = changes.iter().map(|change| &change.object.0.object);
     let objects: BTreeSet<&ObjectKey> = objects.collect();
     Impact {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Answer;
 use super::named::{KindName, Named, named};
 use super::reported::FromStatus;
-use super::state::{Acceptance, PolicyState};
+use super::state::{AttachmentState, PolicyState};
 use super::strategy::{as_written, strategy};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::applying::applying_at;
@@ -73,7 +73,7 @@ pub struct Target {
     /// The target.
     pub target: Named,
     /// Whether the policy is attached to it.
-    pub accepted: Acceptance,
+    pub accepted: AttachmentState,
     /// The state of the policy there; null if it is not attached.
     pub state: Option<PolicyState>,
     /// Why it is not attached or has no effect there, and the sections on which its controllers leave it out.
@@ -205,7 +205,7 @@ fn target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> Target
     let state = status.state.as_ref();
     Target {
         target: Named::from(&status.target),
-        accepted: Acceptance::from(&status.accepted),
+        accepted: AttachmentState::from(&status.accepted),
         state: state
             .filter(|_| status.accepted == Accepted::Accepted)
             .map(PolicyState::from),

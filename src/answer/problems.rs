@@ -97,7 +97,7 @@ pub(super) fn of_object(
                 problems.insert(problem(ProblemSubject::Route, route.whole(), by.why()));
             }
             for parent in parents {
-                if let ParentAttachment::Refused { why, .. } =
+                if let ParentAttachment::NotAttached { why, .. } =
                     attachment(route_kind_conflicts, object, parent)
                 {
                     let parent = Place {

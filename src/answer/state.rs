@@ -33,7 +33,8 @@ pub enum PolicyState {
 
 /// Whether a policy is attached to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub enum Acceptance {
+#[schemars(rename = "Acceptance")]
+pub enum AttachmentState {
     /// It is attached.
     Accepted,
     /// Another policy of the kind is already attached to the target and takes precedence.
@@ -129,7 +130,7 @@ impl From<&State> for PolicyState {
     }
 }
 
-impl From<&Accepted> for Acceptance {
+impl From<&Accepted> for AttachmentState {
     fn from(accepted: &Accepted) -> Self {
         match accepted {
             Accepted::Accepted => Self::Accepted,

@@ -14,7 +14,7 @@ use super::render::phrases::names_of;
 use super::rendered::{HELM_TO_APPLY, KUSTOMIZE_TO_APPLY};
 use super::state::{FROM_BELOW, Opened, Scope, State, View, read_repository};
 use super::written_guardrails::{Applied, among, names, not_deleted, usable as usable_guardrails};
-use super::{Failure, Outcome, complete, find, print};
+use super::{CommandResult, Failure, complete, find, print};
 use crate::answer;
 use crate::answer::impact::{Effect, Impact, broken, impact_on_requests};
 use crate::answer::named::Named;
@@ -86,7 +86,7 @@ enum FailOn {
 /// # Errors
 /// If the directory or cluster does not exist, the configuration is wrong, a manifest cannot be read, or an object to
 /// delete does not exist.
-pub fn run(args: &Args) -> Result<Outcome, Failure> {
+pub fn run(args: &Args) -> Result<CommandResult, Failure> {
     let manifests = args.manifests()?;
     let below = args.at.below();
     let config = below.configuration()?;
@@ -141,8 +141,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     };
     print(&shown)?;
     Ok(match args.fail_on {
-        Some(FailOn::Change) if !answer.is_without_effect() => Outcome::Findings,
-        _ => Outcome::Clean,
+        Some(FailOn::Change) if !answer.is_without_effect() => CommandResult::Findings,
+        _ => CommandResult::Clean,
     })
 }
 

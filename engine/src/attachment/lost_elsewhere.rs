@@ -18,7 +18,7 @@ use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 
 /// The targets at which a policy loses the conflict, each with the policy that wins it.
-pub(super) type LostTargets = BTreeMap<ObjectKey, ObjectKey>;
+pub(super) type ConflictsLost = BTreeMap<ObjectKey, ObjectKey>;
 
 /// The policies of one kind that share targets with a policy, directly or through others, with it; the oldest first.
 /// Empty if there are too many to compare.
@@ -55,13 +55,13 @@ pub(super) fn lost(
     snapshot: &Snapshot,
     policies: &[&Arc<Policy>],
     counts: impl Fn(&Policy) -> bool,
-) -> HashMap<ObjectKey, LostTargets> {
+) -> HashMap<ObjectKey, ConflictsLost> {
     let fields = policies.iter().map(|policy| leaves(policy));
     let fields: Vec<Vec<SettingPath>> = fields.collect();
     let mut accepted: HashMap<ObjectKey, PathTrie<'_>> = HashMap::default();
     let mut lost_by_policy = HashMap::default();
     for (number, (policy, fields)) in policies.iter().zip(&fields).enumerate() {
-        let mut lost = LostTargets::new();
+        let mut lost = ConflictsLost::new();
         if counts(policy) {
             let targets = targets_of(snapshot, policy);
             for target in &targets {
@@ -85,7 +85,7 @@ pub(super) fn lost(
 }
 
 /// Why a policy is rejected at a target at which it does not lose the conflict itself.
-pub(super) fn rejection(lost: &LostTargets, target: &Place) -> Option<Rejection> {
+pub(super) fn rejection(lost: &ConflictsLost, target: &Place) -> Option<Rejection> {
     if lost.contains_key(&target.object) {
         return None;
     }

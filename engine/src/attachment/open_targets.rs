@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::kinds::profile::{Profile, TargetFields, Values};
+use crate::kinds::profile::{Profile, TargetCondition, Values};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::literal;
 use crate::model::object::ParentRef;
@@ -31,7 +31,7 @@ pub(super) fn holds_for_target(snapshot: &Snapshot, target: &ObjectKey, fields: 
 pub(super) fn holds_for_parents(
     snapshot: &Snapshot,
     route: &ObjectKey,
-    fields: &TargetFields,
+    fields: &TargetCondition,
 ) -> bool {
     let route = snapshot.get(route).into_iter();
     let parents = route.flat_map(|route| route.parents());

@@ -26,12 +26,12 @@ impl<'a> PlainListeners<'a> {
         let acceptance = acceptance_of(snapshot, gateway);
         let mut plain_listeners = Vec::new();
         for (key, accepted) in acceptance.owners() {
-            let Some(owner) = snapshot.get(key).filter(|_| accepted.refusal().is_none()) else {
+            let Some(owner) = snapshot.get(key).filter(|_| accepted.rejection().is_none()) else {
                 continue;
             };
             let own = listeners_of(owner).iter().enumerate();
             let plain = own.filter(|(index, listener)| {
-                accepted.conflict(*index).is_none() && &*listener.protocol == "HTTP"
+                accepted.fault(*index).is_none() && &*listener.protocol == "HTTP"
             });
             plain_listeners.extend(plain.map(|(_, listener)| (&owner.key, listener)));
         }
@@ -109,7 +109,7 @@ fn accepted(snapshot: &Snapshot, set: &Object) -> usize {
     let is_accepted = |index: &usize| {
         known
             .as_ref()
-            .is_some_and(|known| known.conflict(*index).is_none())
+            .is_some_and(|known| known.fault(*index).is_none())
     };
     (0..listeners_of(set).len()).filter(is_accepted).count()
 }

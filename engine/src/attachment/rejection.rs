@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::attachment::by_controller::{by_its_settings, depends_on_routes_to};
-use crate::attachment::lost_elsewhere::{self, LostTargets, connected, lost};
+use crate::attachment::lost_elsewhere::{self, ConflictsLost, connected, lost};
 use crate::attachment::plain_listeners::PlainListeners;
 use crate::attachment::reports::{CombinedAcceptance, ControllerStatus};
-use crate::attachment::requests_to::Requests;
+use crate::attachment::requests_to::RequestFilter;
 use crate::kinds::profile::Clash;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
@@ -35,7 +35,7 @@ pub struct RejectionFinder {
     /// The rejections because of a shared path, by policy.
     shared_paths: RefCell<HashMap<ObjectKey, Option<Rejection>>>,
     /// The targets at which a policy loses a conflict, by policy.
-    lost_targets: RefCell<HashMap<ObjectKey, LostTargets>>,
+    lost_targets: RefCell<HashMap<ObjectKey, ConflictsLost>>,
     /// The rejections of policies on a whole `ListenerSet`, by policy kind and set.
     whole_sets: RefCell<HashMap<(GroupKind, ObjectKey), Option<Rejection>>>,
     /// The rejections because of settings that the routes to a backend decide about, by policy and backend.
@@ -49,7 +49,7 @@ pub struct RejectionFinder {
 }
 
 /// The entry of requests: the Gateway, the port, and a hostname that listener and route have in common.
-pub(crate) type Entry = (ObjectKey, u16, Arc<str>);
+pub(crate) type RequestEntry = (ObjectKey, u16, Arc<str>);
 
 // === impl RejectionFinder ===
 
@@ -350,7 +350,7 @@ impl RejectionFinder {
                     )
                 });
                 let label = section::rule_label(route, i);
-                mixed.push(Requests {
+                mixed.push(RequestFilter {
                     route: Some(route.key.section(label)),
                     parent: None,
                 });
@@ -452,7 +452,7 @@ pub(crate) fn routes_of<'a>(
 pub(crate) fn entries(
     route_kind_conflicts: &mut RouteKindConflicts<'_>,
     route: &Arc<Object>,
-) -> BTreeSet<Entry> {
+) -> BTreeSet<RequestEntry> {
     let Node::Route {
         parents, hostnames, ..
     } = &route.node

@@ -11,7 +11,7 @@ use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::is_route;
-use crate::model::object::reported::{Acceptance, Entry, Subject};
+use crate::model::object::reported::{ReportedAcceptance, StatusEntry, Subject};
 use crate::policy::{Policy, condition_against};
 use crate::state::snapshot::Snapshot;
 use crate::topology::reports::controller;
@@ -55,7 +55,7 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
             {
                 accepted.push(place);
             }
-            (false, _) if entry.acceptance == Acceptance::Unsaid => {}
+            (false, _) if entry.acceptance == ReportedAcceptance::Unsaid => {}
             (false, Subject::Ancestor(place)) => accepted.push(place),
             _ => others = true,
         }
@@ -78,7 +78,12 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
 }
 
 /// The Gateways that a rejection is about: where it names the backend that a policy targets, those of its controller that lead there.
-fn gateways_of(snapshot: &Snapshot, policy: &Policy, entry: &Entry, place: &Place) -> Vec<Place> {
+fn gateways_of(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &StatusEntry,
+    place: &Place,
+) -> Vec<Place> {
     let is_of_backend = *policy.profile.class == Class::Direct
         && Level::is_of_backend(&place.object.gk)
         && policy.targets.len() == 1
@@ -128,7 +133,7 @@ fn has_other_gateways(snapshot: &Snapshot, policy: &Policy, places: &[Place]) ->
 fn is_of_supposed(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry,
+    entry: &StatusEntry,
     finder: &RejectionFinder,
 ) -> bool {
     let Some(seen) = snapshot.seen() else {

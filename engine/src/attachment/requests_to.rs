@@ -46,7 +46,7 @@ fn parents(
                 owners.extend(places.into_iter().map(|place| place.object));
             }
             ParentAttachment::Unknown(_) => owners.push(parent.object.clone()),
-            ParentAttachment::Delegated(_) | ParentAttachment::Refused { .. } => {}
+            ParentAttachment::Delegated(_) | ParentAttachment::NotAttached { .. } => {}
         }
     }
     let entries = delegated(route_kind_conflicts, route).into_iter();
@@ -61,16 +61,16 @@ fn parents(
 
 /// Requests to a backend. Where a member is not set, it does not matter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Requests {
+pub struct RequestFilter {
     /// The route that sends them, or one of its rules.
     pub route: Option<Place>,
     /// The Gateway or mesh Service that they come through.
     pub parent: Option<ObjectKey>,
 }
 
-// === impl Requests ===
+// === impl RequestFilter ===
 
-impl Requests {
+impl RequestFilter {
     /// Whether requests that a rule of a route gets through a Gateway or mesh Service are among these. A place without section is
     /// any rule of the route.
     pub fn are_of(&self, rule: &Place, parent: &ObjectKey) -> bool {
@@ -83,7 +83,7 @@ impl Requests {
     }
 }
 
-impl fmt::Display for Requests {
+impl fmt::Display for RequestFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("requests")?;
         if let Some(route) = &self.route {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::attachment::conflict::rejected;
-use crate::effective::{Outcome, PathGroup, Resolver};
+use crate::effective::{PathGroup, Resolver, StackAndEffective};
 use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::json_text::JsonText;
@@ -31,7 +31,7 @@ pub struct ApplyingPolicy {
     pub on_served_path: bool,
 }
 
-// === impl Acting ===
+// === impl ApplyingPolicy ===
 
 impl ApplyingPolicy {
     /// Whether it applies to the object: at least one of its leaves is in force on some path.
@@ -138,7 +138,8 @@ fn policies_at_or_above(
     for kind in resolver.kinds_through(key) {
         // Paths with the same policies are reported once.
         let mut all: Vec<PathPolicies> = Vec::new();
-        let mut known: maps::HashSet<(Outcome, Position, bool)> = maps::HashSet::default();
+        let mut known: maps::HashSet<(StackAndEffective, Position, bool)> =
+            maps::HashSet::default();
         let groups = resolver.paths_through(key, &kind);
         let profile = resolver.snapshot().profile(&kind);
         let is_direct = profile.is_some_and(|profile| profile.class.value == Class::Direct);

@@ -30,7 +30,7 @@ pub(super) fn steps_of<'s>(
     };
     let (above, from_called) = steps.split_at(called);
     let called = from_called.first().map(|step| &step.place.object);
-    let gateway = called.and_then(|called| gateway_before(snapshot, by_label, called));
+    let gateway = called.and_then(|called| gateway_in_front_of(snapshot, by_label, called));
     let mut relocated = match gateway {
         Some(gateway) => to_gateway(gateway),
         None => Vec::new(),
@@ -62,7 +62,7 @@ pub(super) fn steps_of<'s>(
 }
 
 /// The Gateway that serves requests to an object.
-pub(crate) fn gateway_before<'a>(
+pub(crate) fn gateway_in_front_of<'a>(
     snapshot: &'a Snapshot,
     by_label: &GatewayByLabel,
     called: &ObjectKey,
@@ -88,7 +88,7 @@ pub(super) fn lacks_gateway(snapshot: &Snapshot, profile: &Profile, steps: &[Ste
         return false;
     };
     let mut called = steps.iter().filter(|step| step.level == Level::Frontend);
-    called.any(|step| gateway_before(snapshot, by_label, &step.place.object).is_none())
+    called.any(|step| gateway_in_front_of(snapshot, by_label, &step.place.object).is_none())
 }
 
 /// The name and namespace of the Gateway that the labels of an object give; `own` is the namespace of the called object.
@@ -131,7 +131,7 @@ impl Resolver<'_> {
             self.charge(self.snapshot.count(kind) / fuel::SCANNED);
             let called = self.snapshot.objects(kind).map(|object| &object.key);
             called_objects.extend(called.filter(|called| {
-                let before = gateway_before(self.snapshot, by_label, called);
+                let before = gateway_in_front_of(self.snapshot, by_label, called);
                 before.is_some_and(|gateway| gateways.contains(&gateway.key))
             }));
         }

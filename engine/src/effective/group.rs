@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::stack_level::{Stack, StackLevel, folded_levels, passed_over};
-use super::{Outcome, PathGroup, PathSet};
+use super::{PathGroup, PathSet, StackAndEffective};
 use crate::kinds::profile::{DictatedBy, Profile};
 use crate::merge::{Effective, Participants, PolicyOutcome, fold_levels, policy_outcome};
 use crate::model::ids::{ObjectKey, Place};
@@ -85,7 +85,7 @@ impl PathGroup {
 
 impl PathGroup {
     /// Equal for groups with the same policies and the same result.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> StackAndEffective {
         (self.stack.clone(), self.effective.clone())
     }
 

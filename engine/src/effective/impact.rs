@@ -23,15 +23,15 @@ use crate::topology::{
 };
 
 mod alike_listeners;
-mod extent;
 mod grants;
 mod owners;
 mod paths;
+mod scope_pair;
 
-use extent::extents;
 use owners::{changes_with_sets, routes_of_owners};
 pub use paths::SettingsComparison;
 use paths::{Comparison, Paths};
+use scope_pair::extents;
 
 /// Paths on which the effective policy of a kind changes in the same way. Each ancestor path is combined with each
 /// route path, as they are after the change, or as they were if they are gone.

@@ -77,7 +77,7 @@ pub(super) fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
 }
 
 /// The stack without settings that do nothing at their level, and without policies that have no other settings.
-pub(super) fn without_idle(stack: Stack, path: OnPath<'_>) -> Stack {
+pub(super) fn without_ineffective(stack: Stack, path: OnPath<'_>) -> Stack {
     let most_specific = stack.iter().max_by_key(|level| level.step.level);
     let merging = most_specific.filter(|level| {
         let first = level.policies.first();

@@ -5,15 +5,15 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Outcome;
+use super::StackAndEffective;
 use super::attached::ObjectAttachments;
 use super::gateway_by_label::{is_called_without_proxy, lacks_gateway, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
 use super::rejected_merges::{judge_merges, reject_if_not_applied};
-use super::settings_here::{PoliciesAtListeners, on_routes, without_idle};
+use super::settings_here::{PoliciesAtListeners, on_routes, without_ineffective};
 use super::stack_level::{
-    RareFacts, Stack, StackLevel, folded_levels, inheritance, refers_to_role,
+    RareFacts, Stack, StackLevel, delegation_merge, folded_levels, refers_to_role,
 };
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
@@ -43,7 +43,7 @@ pub(super) struct Stacks<'a> {
     nothing: Shared<Stack>,
     /// The stack of one kind at the Namespace that was asked for last.
     last: Option<(GroupKind, ObjectKey, Shared<Stack>)>,
-    folded: maps::HashMap<FoldKey, Outcome>,
+    folded: maps::HashMap<FoldKey, StackAndEffective>,
     /// Effective policies that come from one policy alone, by policy; many stacks share them.
     single_policy_results: HashMap<ObjectKey, Vec<Shared<Effective>>, PrehashedBuildHasher>,
     ids: Ids,
@@ -289,7 +289,7 @@ impl<'a> Stacks<'a> {
         }
         let stacked = || {
             let level = |(step, unknown, policies): (&Step, _, _)| StackLevel {
-                rare_facts: RareFacts::new(unknown, inheritance(self.snapshot, profile, step)),
+                rare_facts: RareFacts::new(unknown, delegation_merge(self.snapshot, profile, step)),
                 step: step.clone(),
                 policies,
             };
@@ -343,9 +343,9 @@ impl<'a> Stacks<'a> {
         own: Option<&TargetFields>,
         route: Option<&GroupKind>,
         listener: ListenerFacts,
-    ) -> Outcome {
+    ) -> StackAndEffective {
         if self.fuel.is_spent() {
-            return Outcome::default();
+            return StackAndEffective::default();
         }
         let on = route.and_then(|route| profile.on_routes_of(route));
         let place_on_route = on.map(|(place, _)| place);
@@ -408,7 +408,7 @@ impl<'a> Stacks<'a> {
                 listener: at_protocol,
                 route,
             };
-            stack = without_idle(stack, path);
+            stack = without_ineffective(stack, path);
         }
         let mut effective = self.effective(profile, &stack, own, listener);
         if reject_if_not_applied(profile, &mut stack, &effective, &self.fuel) {
@@ -437,7 +437,7 @@ impl<'a> Stacks<'a> {
         let policies = part.clone().map(|level| &level.policies);
         let levels = || policies.clone().map(|list| &**list).collect::<Vec<_>>();
         // Fields that the target sets itself are merged with the policies.
-        let is_plain = stack.iter().all(|level| level.inheritance().is_none());
+        let is_plain = stack.iter().all(|level| level.delegation_merge().is_none());
         let won = match own {
             Some(_) => None,
             None if !is_plain => None,

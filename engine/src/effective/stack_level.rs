@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::policy_list::PolicyList;
-use crate::kinds::profile::{Inheritance, MergeWith, Profile, ServiceAs};
+use crate::kinds::profile::{DelegationMerge, MergeWith, Profile, ServiceAs};
 use crate::merge::MergeLevel;
 use crate::model::level::{Level, Step};
 use crate::policy::Policy;
@@ -26,7 +26,7 @@ pub(super) struct RareFacts {
     /// Members of the targets whose meaning is unknown.
     unknown: Option<Arc<str>>,
     /// The strategy by which the policies merge with those of the routes below, for a route that delegates and states it.
-    inheritance: Option<Arc<Inheritance>>,
+    delegation_merge: Option<Arc<DelegationMerge>>,
     /// Why controllers reject the settings that result from the merge with the policies above.
     rejected_merge: Option<Arc<str>>,
 }
@@ -36,13 +36,13 @@ pub(super) struct RareFacts {
 impl RareFacts {
     pub(super) fn new(
         unknown: Option<Arc<str>>,
-        inheritance: Option<Arc<Inheritance>>,
+        delegation_merge: Option<Arc<DelegationMerge>>,
     ) -> Option<Box<Self>> {
-        let has_some = unknown.is_some() || inheritance.is_some();
+        let has_some = unknown.is_some() || delegation_merge.is_some();
         has_some.then(|| {
             Box::new(Self {
                 unknown,
-                inheritance,
+                delegation_merge,
                 rejected_merge: None,
             })
         })
@@ -61,7 +61,7 @@ impl StackLevel {
             level: self.step.level,
             policies: &self.policies,
             delegations: self.step.delegations,
-            inheritance: self.inheritance(),
+            delegation_merge: self.delegation_merge(),
         }
     }
 
@@ -86,23 +86,22 @@ impl StackLevel {
     }
 
     /// The strategy by which its policies merge with those of the routes below.
-    pub(super) fn inheritance(&self) -> Option<&Inheritance> {
-        self.rare_facts.as_ref()?.inheritance.as_deref()
+    pub(super) fn delegation_merge(&self) -> Option<&DelegationMerge> {
+        self.rare_facts.as_ref()?.delegation_merge.as_deref()
     }
 }
 
 /// The strategy by which the policies of a route that delegates merge with those of the routes below, if the route states it.
-pub(super) fn inheritance(
+pub(super) fn delegation_merge(
     snapshot: &Snapshot,
     profile: &Profile,
     step: &Step,
-) -> Option<Arc<Inheritance>> {
+) -> Option<Arc<DelegationMerge>> {
     if step.delegations == 0 {
         return None;
     }
-    let by = profile.merging.inheritance.value.as_ref()?;
-    by.inheritance_of(snapshot.get(&step.place.object)?)
-        .cloned()
+    let by = profile.merging.delegation_merge.value.as_ref()?;
+    by.merge_of(snapshot.get(&step.place.object)?).cloned()
 }
 
 /// The policy that takes the place of others of the same route, because it is more specific and merges only with policies

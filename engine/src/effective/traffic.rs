@@ -478,7 +478,7 @@ fn endpoints(
         let places = match attachment(route_kind_conflicts, route, parent) {
             ParentAttachment::Attached(places) => places,
             ParentAttachment::Unknown(_) => vec![parent.object.whole()],
-            ParentAttachment::Delegated(_) | ParentAttachment::Refused { .. } => continue,
+            ParentAttachment::Delegated(_) | ParentAttachment::NotAttached { .. } => continue,
         };
         for place in places {
             let endpoint = listener_endpoint(route_kind_conflicts.snapshot(), &place);

@@ -20,10 +20,12 @@ mod condition;
 mod controller;
 mod delegation;
 mod derive;
+mod excluded_targets;
 mod facts;
 pub mod file;
 mod generated_policy;
 mod generated_rule;
+mod ignored_settings;
 mod ineffective;
 mod listeners;
 mod lists;
@@ -37,7 +39,6 @@ mod ports;
 mod profile_rules;
 mod read;
 mod references;
-mod refused;
 mod rejected_if;
 mod reported_invalid;
 mod requirements;
@@ -46,7 +47,6 @@ mod retained;
 mod routes;
 mod schema;
 mod stored;
-mod unread;
 mod unsupported_filters;
 mod vocabulary;
 mod wanted;
@@ -56,20 +56,22 @@ pub use acts_through::ActsThrough;
 pub(crate) use at_path::{ANY_VALUE, collect};
 pub use builtin::{Builtin, BuiltinProfiles};
 pub use caveats::Caveat;
-pub use condition::{Condition, Values};
+pub use condition::{PolicyCondition, Values};
 
 pub use controller::{
     AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GrpcCallsAsPaths,
     GrpcMethodAlone, ListenerIsolation, OneRouteListenersFile, RejectedListeners, RejectedServices,
     RuleLists, RuleOrder, TrailingSlash,
 };
-pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
+pub use delegation::{DelegationFile, DelegationMerge, DelegationMergeFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
+pub use excluded_targets::ExcludedTargets;
 pub use facts::{Named, words};
-pub use file::{IdleCondition, PartitionBy};
+pub use file::{NothingToApplyToCondition, PartitionBy};
 pub use generated_policy::GeneratedPolicyFile;
 pub use generated_rule::GeneratedRuleFile;
+pub use ignored_settings::IgnoredSettings;
 pub use ineffective::{Ineffective, OnPath};
 pub use listeners::OnListeners;
 pub use not_applied::NotApplied;
@@ -82,8 +84,7 @@ pub use paths::SpecPath;
 pub use ports::PortSettings;
 pub use profile_rules::{ProfileRules, is_policy_kind};
 pub use references::{Reference, WhenRejected};
-pub use refused::Refused;
-pub use rejected_if::{RejectedIf, TargetFields};
+pub use rejected_if::{RejectedIf, TargetCondition};
 pub use reported_invalid::ReportedInvalid;
 pub use requirements::Requirement;
 pub use routes::OnRoutes;
@@ -91,7 +92,6 @@ pub use schema::{
     Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, Pattern, REQUIRED, Shape,
     SpecRule, Step, Unknown, VersionSchema, Violation,
 };
-pub use unread::Unread;
 pub use unsupported_filters::{UnsupportedFilterEffect, UnsupportedFiltersFile};
 pub use vocabulary::*;
 pub use weakness::{Alternatives, OpenTarget, Weakness, WeaknessResult};
@@ -154,7 +154,7 @@ pub struct Profile {
     /// Kinds that can be targets; `None` if no source states them.
     pub allow: Option<Fact<Vec<Allowed>>>,
     /// Kinds that cannot be targets.
-    pub refused: Fact<Refused>,
+    pub excluded_targets: Fact<ExcludedTargets>,
     /// The comparison of group and kind.
     pub name_comparison: Fact<NameComparison>,
     /// The names by which references name unnamed rules.
@@ -218,7 +218,7 @@ pub struct Profile {
     /// Conditions that are `False` if an accepted policy is not in force.
     pub in_force: Fact<Vec<Arc<str>>>,
     /// Conditions by which its controllers say that a policy has nothing to apply to yet.
-    pub idle: Fact<Vec<IdleCondition>>,
+    pub idle: Fact<Vec<NothingToApplyToCondition>>,
     /// Its strategies.
     pub strategies: Fact<Strategies>,
     /// The rules by which policies of the kind merge.
@@ -335,7 +335,7 @@ impl Profile {
     }
 
     /// Whether policies of the kind act below their targets.
-    pub fn inherits(&self) -> bool {
+    pub fn is_inherited(&self) -> bool {
         self.class.value == Class::Inherited
     }
 
@@ -380,7 +380,7 @@ impl Profile {
         let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
         let fits = |a: &Allowed| fits(&a.gk.group, &gk.group) && fits(&a.gk.kind, &gk.kind);
         let allow = self.allow.as_ref().map(|allow| &allow.value);
-        let is_refused = self.refused.kinds.contains(gk);
+        let is_refused = self.excluded_targets.kinds.contains(gk);
         !is_refused && allow.is_none_or(|allow| allow.is_empty() || allow.iter().any(fits))
     }
 

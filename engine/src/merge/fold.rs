@@ -3,7 +3,7 @@
 use super::level::by_age;
 use super::operand::{Layer, PartialResult, layers};
 use super::{Effective, MergeLevel, Merged, TargetFields};
-use super::{filled, inherited, partition, stages};
+use super::{delegated, filled, partition, stages};
 use crate::kinds::profile::{DictatedBy, Direction, MergeWith, Op, Profile, Strategy};
 
 /// The more specific policy wins as a whole.
@@ -64,7 +64,7 @@ pub(super) fn folded<T: PartialResult>(
     if *merging.dictated_by == DictatedBy::Challenger {
         downward(profile, &layers)
     } else {
-        inherited::merged(profile, levels, &layers, own)
+        delegated::merged(profile, levels, &layers, own)
     }
 }
 

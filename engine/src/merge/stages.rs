@@ -8,7 +8,7 @@
 
 use super::lasting::LastingSettings;
 use super::operand::{PartialResult, layers};
-use super::{MergeLevel, inherited};
+use super::{MergeLevel, delegated};
 use crate::kinds::profile::{Direction, Profile, SpecPath, Strategy};
 
 /// Implements [`super::fold::folded`] for levels that are merged in stages.
@@ -28,7 +28,7 @@ pub(super) fn merged<T: PartialResult>(
         let strategy = stage_layers.first()?.strategy();
         Some((
             strategy,
-            inherited::merged(profile, stage, &stage_layers, None)?,
+            delegated::merged(profile, stage, &stage_layers, None)?,
         ))
     });
     let mut stages: Vec<(Strategy, T)> = stages.collect();

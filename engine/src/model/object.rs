@@ -47,7 +47,7 @@ pub use matches::Matches;
 pub use paths::Paths;
 pub use reported::Reported;
 pub use retained::RetainedFields;
-pub use rule_matches::{Condition, RequestMatch, RuleMatches};
+pub use rule_matches::{HeaderMatch, RouteMatch, RuleMatches};
 pub use service::{Port, PortProtocol};
 pub use unreadable::{Unreadable, field as unreadable_field, plain};
 pub use weight::is_within_limits;

@@ -2,11 +2,14 @@
 
 use super::Policy;
 use crate::kinds::profile::Profile;
-use crate::model::object::reported::{Condition, ENFORCEMENT, Entry};
+use crate::model::object::reported::{Condition, ENFORCEMENT, StatusEntry};
 
 /// The condition by which a controller reports that a policy is not in force: that it rejects the
 /// policy, or that it does not enforce it. A policy that waits for objects to apply to has none.
-pub(crate) fn condition_against<'a>(profile: &Profile, entry: &'a Entry) -> Option<&'a Condition> {
+pub(crate) fn condition_against<'a>(
+    profile: &Profile,
+    entry: &'a StatusEntry,
+) -> Option<&'a Condition> {
     let counts = |condition: &&Condition| {
         profile.in_force.contains(&condition.name)
             && !profile.idle.iter().any(|idle| idle.covers(condition))

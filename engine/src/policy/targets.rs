@@ -20,7 +20,7 @@ use crate::model::wording::type_name;
 
 /// One entry of a target field.
 #[derive(Clone, Debug)]
-pub struct Entry<'a> {
+pub struct TargetEntry<'a> {
     /// The field path: `spec.targetRefs[0]`.
     pub path: String,
     /// The target field.
@@ -68,7 +68,7 @@ pub enum Fault {
 pub const MOST_ENTRIES: usize = 64;
 
 /// The first [`MOST_ENTRIES`] entries of the target fields, in the order of the profile and of the spec.
-pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
+pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<TargetEntry<'a>> {
     let mut entries = Vec::new();
     let hidden = hidden(spec, profile);
     for field in &profile.refs.value {
@@ -173,7 +173,7 @@ impl Policy {
     }
 }
 
-impl Entry<'_> {
+impl TargetEntry<'_> {
     /// Whether all kinds that can be its target are known.
     pub fn knows_kinds(&self, profile: &Profile, target: &TargetRef) -> bool {
         knows_kinds(profile, self.field, target, self.guessed)
@@ -202,7 +202,12 @@ pub fn value_at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, key| value.get(key))
 }
 
-fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile) -> Entry<'a> {
+fn entry<'a>(
+    path: String,
+    item: &Value,
+    field: &'a RefField,
+    profile: &Profile,
+) -> TargetEntry<'a> {
     let mut target = target(item, field);
     let mut spelling = None;
     let mut guessed = false;
@@ -250,7 +255,7 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
         let group = !(guessed && field.needs_group);
         target.is_taken = kind && group && may_take_section(profile, target, field);
     }
-    Entry {
+    TargetEntry {
         path,
         field,
         both: item.get("name").is_some() && field.takes_name() && selection(item, field).is_some(),
@@ -271,7 +276,7 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
 fn knows_kinds(profile: &Profile, field: &RefField, target: &TargetRef, guessed: bool) -> bool {
     let by_name = !guessed && (!target.selects() || field.kinds.is_some());
     let allow = profile.allow.as_ref();
-    let is_refused = !guessed && profile.refused.kinds.contains(&target.gk);
+    let is_refused = !guessed && profile.excluded_targets.kinds.contains(&target.gk);
     is_refused
         || allow.is_some_and(|allow| allow.is_said() && (allow.from != Source::Crd || by_name))
 }

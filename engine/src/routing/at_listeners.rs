@@ -7,10 +7,10 @@ use super::choice::{Choice, MatchingRule};
 use super::choose::Hosts;
 use super::criterion::Criterion;
 use super::hostname::ListenerHosts;
-use super::listeners::Entry;
+use super::listeners::CandidateListener;
 use super::messages;
 use super::request::Request;
-use super::{Matching, NotTaken, RequestMatch, Stage};
+use super::{MatchResult, Matching, NotTaken, Stage};
 use crate::kinds::profile::{ListenerIsolation, RuleOrder};
 use crate::model::ids::ObjectKey;
 use crate::topology::{ListenerHostname, NotAttachedReason, intersect, kept_out_by};
@@ -21,7 +21,7 @@ pub(super) struct ControllerRules {
     /// The isolation of the listeners, if it is known.
     pub(super) isolation: Option<ListenerIsolation>,
     /// Whether it refuses requests with the host of another listener than the one that has the connection, if that is known.
-    pub(super) refuses_misdirected_requests: Option<bool>,
+    pub(super) rejects_misdirected_requests: Option<bool>,
     /// The order in which it tries rules.
     pub(super) order: RuleOrder,
 }
@@ -39,7 +39,7 @@ pub(super) struct AtListeners<'a, 'm> {
 
 /// A listener with the routes that refer to it.
 struct Point<'a> {
-    entry: Entry<'a>,
+    entry: CandidateListener<'a>,
     /// The host of the request, as routes of the listener see it.
     host: Option<String>,
     /// The hostnames that the listener leaves to others.
@@ -54,10 +54,10 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     pub(super) fn new(
         matching: &'m Matching<'a>,
         request: &'m Request,
-        (taking, others): (&[Entry<'a>], &[Entry<'a>]),
+        (taking, others): (&[CandidateListener<'a>], &[CandidateListener<'a>]),
         rules: ControllerRules,
     ) -> Self {
-        let point = |entry: &Entry<'a>| {
+        let point = |entry: &CandidateListener<'a>| {
             let own = entry.own(matching.snapshot());
             Point {
                 entry: *entry,
@@ -76,7 +76,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     }
 
     /// The rule that takes the request; `None` if there is no listener.
-    pub(super) fn result(&self) -> Option<RequestMatch> {
+    pub(super) fn result(&self) -> Option<MatchResult> {
         let points = self.points.iter();
         let choices = points.map(|point| (point, self.choose(point)));
         let mut choices: Vec<(&Point<'a>, Choice<'a>)> = choices.collect();
@@ -143,7 +143,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
 
     /// The choice if the listener left no hostname to others.
     fn choose_alone(&self, point: &Point<'a>) -> Choice<'a> {
-        let isolated = point.candidates.refused.iter();
+        let isolated = point.candidates.excluded.iter();
         let isolated = isolated.filter(|(.., why)| *why == NotAttachedReason::Isolated);
         let routes = isolated.map(|(route, ..)| *route);
         let routes = point.candidates.routes.iter().copied().chain(routes);
@@ -162,7 +162,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     }
 
     /// The result if no rule takes the request.
-    fn untaken(&self, choice: &Choice<'_>) -> Option<RequestMatch> {
+    fn untaken(&self, choice: &Choice<'_>) -> Option<MatchResult> {
         let first = self.points.first()?;
         let (stage, why, near) = if self.points.iter().all(|p| p.candidates.routes.is_empty()) {
             let why = "no route is attached to the listener".to_owned();
@@ -188,7 +188,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
             };
             (Stage::Rule, why, messages::near(&choice.misses))
         };
-        Some(RequestMatch::missed(
+        Some(MatchResult::missed(
             first.entry.entry_point(),
             stage,
             why,
@@ -283,7 +283,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
                     lost.push(matching_rule.lost(Criterion::RouteKind, kept_out_by(winner)));
                 }
             }
-            for (route, parent, why) in &point.candidates.refused {
+            for (route, parent, why) in &point.candidates.excluded {
                 let named = parent.section.as_ref() == Some(&point.entry.listener.name);
                 // References to other listeners are irrelevant.
                 let meant = match why {
@@ -296,10 +296,10 @@ impl<'a, 'm> AtListeners<'a, 'm> {
                     | NotAttachedReason::Kind
                     | NotAttachedReason::Hostname
                     | NotAttachedReason::Namespace
-                    | NotAttachedReason::Unread
+                    | NotAttachedReason::SelectorUnreadable
                     | NotAttachedReason::Rules
                     | NotAttachedReason::Filter
-                    | NotAttachedReason::Conflict(_)
+                    | NotAttachedReason::ListenerNotAccepted(_)
                     | NotAttachedReason::Reported => true,
                 };
                 if meant
@@ -307,7 +307,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
                     && seen.insert(matching_rule.id())
                 {
                     let snapshot = self.matching.snapshot();
-                    let why = messages::refused(snapshot, &point.entry, route, parent, *why);
+                    let why = messages::not_attached(snapshot, &point.entry, route, parent, *why);
                     lost.push(matching_rule.lost(Criterion::NotAttached, why));
                 }
             }

@@ -25,12 +25,12 @@ pub(super) struct Attached<'a> {
     pub(super) delegated: Vec<DelegatedRoute<'a>>,
     /// Attached routes, the oldest first.
     pub(super) routes: Vec<&'a Arc<Object>>,
-    /// Routes that the listener refuses, each with the parent reference that comes closest.
-    pub(super) refused: Vec<(&'a Arc<Object>, &'a ParentRef, NotAttachedReason)>,
-    /// Routes that the controller refuses because of an older route of another kind, which is the
+    /// Routes that the listener does not accept, each with the parent reference that comes closest.
+    pub(super) excluded: Vec<(&'a Arc<Object>, &'a ParentRef, NotAttachedReason)>,
+    /// Routes that the controller rejects because of an older route of another kind, which is the
     /// second value.
     pub(super) rejected: Vec<(&'a Arc<Object>, Arc<Object>)>,
-    /// Attached routes that it may refuse for that reason, if the behaviour of the controller is
+    /// Attached routes that it may reject for that reason, if the behaviour of the controller is
     /// unknown.
     pub(super) doubtful: KeptOut,
 }
@@ -42,14 +42,14 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Att
         facts: facts_at(snapshot, own),
         delegated: Vec::new(),
         routes: Vec::new(),
-        refused: Vec::new(),
+        excluded: Vec::new(),
         rejected: Vec::new(),
         doubtful: perhaps_kept_out(snapshot, own),
     };
     let kept_out = kept_out(snapshot, own);
     let routes = snapshot.below(&own.owner.key);
     for route in routes.filter(|o| is_route(&o.key.gk)) {
-        // The checks are ordered, so the largest refusal has passed the most checks.
+        // The checks are ordered, so the largest reason has passed the most checks.
         let mut nearest: Option<(NotAttachedReason, &ParentRef)> = None;
         let mut taken = false;
         for parent in route.parents_to(&own.owner.key) {
@@ -64,7 +64,7 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Att
         match (nearest, kept_out.get(&route.key)) {
             (_, Some(winner)) if taken => attached.rejected.push((route, winner.clone())),
             _ if taken => attached.routes.push(route),
-            (Some((why, parent)), _) => attached.refused.push((route, parent, why)),
+            (Some((why, parent)), _) => attached.excluded.push((route, parent, why)),
             (None, _) => {}
         }
     }

@@ -15,7 +15,7 @@ use crate::model::section;
 use crate::state::grants::granted;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::may_stand_for_routes;
-use crate::topology::{Unreached, refused};
+use crate::topology::{Unreached, why_rejected};
 
 /// A backend of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,7 +197,7 @@ fn state(snapshot: &Snapshot, route: &Object, reference: &BackendRef, in_mesh: b
     };
     match (&object.node, reference.port) {
         (Node::Service { .. }, None) => State::PortUnsaid,
-        _ if let Some(refused) = refused(snapshot, route, reference) => match refused {
+        _ if let Some(refused) = why_rejected(snapshot, route, reference) => match refused {
             Unreached::OtherProtocol(_) => State::NoSuchPort,
             _ => State::NoBackend,
         },

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::kinds::profile::DelegationFile;
 use crate::model::level::{Level, Step};
-use crate::model::object::{Object, RequestMatch};
+use crate::model::object::{Object, RouteMatch};
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::delegated_to;
 use crate::topology::{DelegatedPaths, OwnListener, RouteKindConflicts, controller_facts};
@@ -19,7 +19,7 @@ pub(super) struct DelegatedRoute<'a> {
     /// The routes above it, and their rules that delegate, from the root down.
     pub(super) above: Vec<Step>,
     /// The requests that reach each of its rules.
-    pub(super) matches: Vec<Vec<RequestMatch>>,
+    pub(super) matches: Vec<Vec<RouteMatch>>,
 }
 
 /// The facts of the controller of a listener about delegation, if it follows delegation.

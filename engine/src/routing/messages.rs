@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::choice::{Choice, MatchingRule, Miss, SetApart};
 use super::criterion::Reason;
 use super::hostname::HostMatch;
-use super::listeners::Entry;
+use super::listeners::CandidateListener;
 use super::path::Path;
 use super::request::Request;
 use super::spec::MatchSpec;
@@ -15,7 +15,7 @@ use crate::kinds::profile::RuleOrder;
 use crate::model::object::{Object, ParentRef};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    Conflict, NotAttachedReason, one_rule, takes_none_of, unsupported_filter, waypoint,
+    ListenerFault, NotAttachedReason, one_rule, takes_none_of, unsupported_filter, waypoint,
 };
 
 /// The most alternatives to list.
@@ -139,9 +139,9 @@ fn rule(label: &str) -> String {
 }
 
 /// Why a listener does not take a route.
-pub(super) fn refused(
+pub(super) fn not_attached(
     snapshot: &Snapshot,
-    entry: &Entry<'_>,
+    entry: &CandidateListener<'_>,
     route: &Object,
     parent: &ParentRef,
     why: NotAttachedReason,
@@ -169,10 +169,12 @@ pub(super) fn refused(
         NotAttachedReason::Namespace => {
             takes_none_of(snapshot, entry.owner, entry.listener, &route.key.namespace)
         }
-        NotAttachedReason::Unread => format!(
+        NotAttachedReason::SelectorUnreadable => format!(
             "the namespace selector of listener {listener} cannot be read, so attache does not know from which namespaces it takes routes"
         ),
-        NotAttachedReason::Conflict(why) => format!("listener {listener} is not accepted: {why}"),
+        NotAttachedReason::ListenerNotAccepted(why) => {
+            format!("listener {listener} is not accepted: {why}")
+        }
         NotAttachedReason::Waypoint => waypoint(entry.owner),
         NotAttachedReason::Rules => one_rule(&route.key.gk),
         NotAttachedReason::Filter => unsupported_filter(snapshot, entry.owner, route),
@@ -181,12 +183,19 @@ pub(super) fn refused(
 }
 
 /// The message if all listeners that match a request are in conflict.
-pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
-    let names: Vec<String> = entries.iter().map(Entry::words).collect();
+pub(super) fn conflicted(entries: &[CandidateListener<'_>]) -> String {
+    let names: Vec<String> = entries.iter().map(CandidateListener::words).collect();
     let names = names.join(" and ");
-    let protocol = |entry: &Entry<'_>| entry.conflict == Some(Conflict::Protocol);
-    let is_between_listeners = |why: &Conflict| matches!(why, Conflict::Same | Conflict::Protocol);
-    let other = |entry: &Entry<'_>| entry.conflict.filter(|why| !is_between_listeners(why));
+    let protocol =
+        |entry: &CandidateListener<'_>| entry.fault == Some(ListenerFault::IncompatibleProtocol);
+    let is_between_listeners = |why: &ListenerFault| {
+        matches!(
+            why,
+            ListenerFault::SameHostname | ListenerFault::IncompatibleProtocol
+        )
+    };
+    let other =
+        |entry: &CandidateListener<'_>| entry.fault.filter(|why| !is_between_listeners(why));
     if let Some(why) = entries.iter().find_map(other) {
         return format!("{names}: {why}");
     }
@@ -196,7 +205,7 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
             "{names}: the protocols on port {port} are incompatible, so none of these listeners is accepted"
         )
     } else if let [one] = entries {
-        let conflict = one.conflict.unwrap_or(Conflict::Same);
+        let conflict = one.fault.unwrap_or(ListenerFault::SameHostname);
         format!("{names} is not accepted: {conflict}")
     } else {
         format!("{names} have the same port, protocol and hostname, so none of them is accepted")
@@ -204,11 +213,11 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
 }
 
 /// Notes on listeners that also match but are not accepted.
-pub(super) fn not_accepted(entries: &[Entry<'_>]) -> Vec<String> {
-    let conflicts: BTreeSet<Conflict> = entries.iter().filter_map(|e| e.conflict).collect();
+pub(super) fn not_accepted(entries: &[CandidateListener<'_>]) -> Vec<String> {
+    let conflicts: BTreeSet<ListenerFault> = entries.iter().filter_map(|e| e.fault).collect();
     let notes = conflicts.into_iter().map(|conflict| {
-        let alike = entries.iter().filter(|e| e.conflict == Some(conflict));
-        let names: Vec<String> = alike.map(Entry::words).collect();
+        let alike = entries.iter().filter(|e| e.fault == Some(conflict));
+        let names: Vec<String> = alike.map(CandidateListener::words).collect();
         format!("not accepted, for {conflict}: {}", names.join(", "))
     });
     notes.collect()

@@ -10,7 +10,7 @@ use super::path::Path;
 use super::request::{Request, Scheme};
 use super::spec::{Dialect, MatchSpec};
 use super::text_match::Text;
-use crate::attachment::rejection::{Entry, entries};
+use crate::attachment::rejection::{RequestEntry, entries};
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
 use crate::topology::RouteKindConflicts;
@@ -41,7 +41,7 @@ pub struct SampleRequest {
 pub struct SampledRoute {
     pub(super) dialect: Dialect,
     /// Gateways, ports and hostnames.
-    pub(super) entries: BTreeSet<Entry>,
+    pub(super) entries: BTreeSet<RequestEntry>,
     pub(super) wants: Vec<MatchSpec>,
 }
 
@@ -89,7 +89,10 @@ pub fn methods(named: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// Each request at each entry.
-pub(super) fn at_each(entries: &BTreeSet<Entry>, requests: &[Request]) -> Vec<SampleRequest> {
+pub(super) fn at_each(
+    entries: &BTreeSet<RequestEntry>,
+    requests: &[Request],
+) -> Vec<SampleRequest> {
     let samples = entries.iter().flat_map(|entry| {
         let requests = requests.iter();
         requests.map(move |request| SampleRequest::at(entry, request))
@@ -187,7 +190,7 @@ fn besides_path(dialect: Dialect, wants: &MatchSpec) -> Option<Request> {
 
 impl SampleRequest {
     /// A request at a Gateway, a port and a hostname; the empty one is every host.
-    fn at((gateway, port, hostname): &Entry, request: &Request) -> Self {
+    fn at((gateway, port, hostname): &RequestEntry, request: &Request) -> Self {
         let (host, hostname) = match hostname.strip_prefix('*') {
             Some(suffix) => (format!("any-host{suffix}"), hostname.to_string()),
             None if hostname.is_empty() => (ANY_HOST.to_owned(), "*".to_owned()),

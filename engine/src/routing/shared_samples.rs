@@ -12,7 +12,7 @@ use super::request::Request;
 use super::samples::{ANY_PATH, SampleRequest, SampledRoute, at_each, meeting};
 use super::spec::MatchSpec;
 use super::text_match::Text;
-use crate::attachment::rejection::{Entry, routes_of, share_a_host};
+use crate::attachment::rejection::{RequestEntry, routes_of, share_a_host};
 use crate::kinds::profile::RuleOrder;
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
@@ -66,7 +66,7 @@ impl Matching<'_> {
         let hidden = entries.intersection(&own.entries);
         let hidden = hidden.filter(|entry| !other.entries.contains(*entry));
         let hidden = hidden.filter(|(gateway, ..)| self.tries_one_hostname(gateway));
-        let hidden: BTreeSet<Entry> = hidden.cloned().collect();
+        let hidden: BTreeSet<RequestEntry> = hidden.cloned().collect();
         if !hidden.is_empty() {
             let theirs = other.wants.iter();
             let theirs = theirs.flat_map(|wants| meeting(own.dialect, wants, &[]));
@@ -86,7 +86,10 @@ impl Matching<'_> {
 }
 
 /// Gateways, ports and hostnames that two routes have in common.
-fn shared_entries(own: &BTreeSet<Entry>, theirs: &BTreeSet<Entry>) -> BTreeSet<Entry> {
+fn shared_entries(
+    own: &BTreeSet<RequestEntry>,
+    theirs: &BTreeSet<RequestEntry>,
+) -> BTreeSet<RequestEntry> {
     let shared = own.iter().flat_map(|(gateway, port, host)| {
         let there = theirs
             .iter()

@@ -8,7 +8,7 @@ use super::path::Path;
 use super::request::same_header;
 use super::text_match::Text;
 use crate::model::literal;
-use crate::model::object::{Condition, RequestMatch};
+use crate::model::object::{HeaderMatch, RouteMatch};
 
 /// A rule of a route.
 #[derive(Clone, Debug, Default)]
@@ -252,9 +252,10 @@ impl MatchSpec {
     ///
     /// # Errors
     /// Fails if the type of a condition is unknown.
-    pub(super) fn of_request(request: &RequestMatch) -> Result<Self, String> {
-        let conditions = |all: &[Condition]| -> Vec<Value> {
-            let json = |c: &Condition| json!({"name": *c.name, "type": *c.kind, "value": *c.value});
+    pub(super) fn of_request(request: &RouteMatch) -> Result<Self, String> {
+        let conditions = |all: &[HeaderMatch]| -> Vec<Value> {
+            let json =
+                |c: &HeaderMatch| json!({"name": *c.name, "type": *c.kind, "value": *c.value});
             all.iter().map(json).collect()
         };
         let path = json!({"type": *request.path_type, "value": *request.path});

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::kinds::profile::{
     ControllerFile, DelegationFile, Profile, ProfileRules, is_policy_kind,
 };
-use crate::model::acceptance::Acceptance;
+use crate::model::acceptance::GatewayListeners;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashSet;
 use crate::model::object::{Annotations, Crd, Node, Object};
@@ -126,8 +126,8 @@ impl Snapshot {
     pub(crate) fn acceptance(
         &self,
         gateway: &Object,
-        find: impl FnOnce() -> Acceptance,
-    ) -> Arc<Acceptance> {
+        find: impl FnOnce() -> GatewayListeners,
+    ) -> Arc<GatewayListeners> {
         self.acceptances.get_or_find(&gateway.key, find)
     }
 

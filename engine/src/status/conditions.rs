@@ -22,10 +22,10 @@ mod below;
 mod by_hostname;
 mod effective_targets;
 mod enforce;
-mod idle;
 mod limits;
 mod list;
-mod lost;
+mod no_effect;
+mod overridden_settings;
 mod rejected;
 mod reported;
 mod state;
@@ -37,8 +37,8 @@ pub use ancestors::{Ancestor, ancestors};
 use below::Below;
 pub use effective_targets::EffectiveTargets;
 use enforce::{combined, cost, enforce, groups_with};
-pub use list::{Condition, WhyNot, conditions};
-pub use lost::{Lost, Winner};
+pub use list::{ExpectedCondition, WhyNot, conditions};
+pub use overridden_settings::{OverriddenSettings, Winner};
 use rejected::not_enforced_on;
 pub use rejected::{partly_rejected, rejections_on};
 pub use reported::{Disagreement, disagreement};
@@ -84,7 +84,7 @@ pub struct TargetStatus {
     /// The effective targets at which some of it is in force.
     pub effective_targets: EffectiveTargets,
     /// The settings that are overridden on some path, and the policies that override them.
-    pub lost: Lost,
+    pub lost: OverriddenSettings,
     /// The effect on requests through each Gateway, or mesh Service.
     pub through: BTreeMap<ObjectKey, State>,
     /// The Gateways and mesh Services through which requests reach a route or backend without it, because it does not act
@@ -165,7 +165,7 @@ impl TargetStatus {
             below: Below::default(),
             merged_with: BTreeSet::new(),
             effective_targets: EffectiveTargets::default(),
-            lost: Lost::default(),
+            lost: OverriddenSettings::default(),
             through: BTreeMap::new(),
             passed_by: BTreeSet::new(),
             narrower_listeners: BTreeSet::new(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::controller_facts;
 use super::isolation::ListenerHostname;
 use crate::kinds::profile::{ControllerFile, UnsupportedFilterEffect};
-use crate::model::acceptance::{Conflict, Listeners};
+use crate::model::acceptance::{ListenerFault, Listeners};
 use crate::model::ids::GroupKind;
 use crate::model::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
 use crate::model::selector::Labels;
@@ -32,9 +32,9 @@ pub enum NotAttachedReason {
     /// The listener does not allow routes of this namespace.
     Namespace,
     /// The rule that decides whether the listener allows the route cannot be read.
-    Unread,
+    SelectorUnreadable,
     /// The listener itself is not accepted.
-    Conflict(Conflict),
+    ListenerNotAccepted(ListenerFault),
     /// The controller takes only routes of this kind that have exactly one rule.
     Rules,
     /// The controller does not support a filter of the route, and so serves none of its rules.
@@ -51,7 +51,7 @@ pub struct OwnListener<'a> {
     /// The listener.
     pub listener: &'a Listener,
     /// Why the listener is not accepted.
-    pub conflict: Option<Conflict>,
+    pub fault: Option<ListenerFault>,
     /// The requests that it takes.
     pub hostname: ListenerHostname,
 }
@@ -69,7 +69,7 @@ impl<'a> OwnListener<'a> {
         listeners.map(move |(i, listener)| Self {
             owner,
             listener,
-            conflict: accepted.conflict(i),
+            fault: accepted.fault(i),
             hostname: ListenerHostname::for_listener(snapshot, owner, accepted, i),
         })
     }
@@ -122,7 +122,7 @@ pub fn why_not_attached(
     }
     let (namespace, theirs) = (&owner.key.namespace, &route.key.namespace);
     if listener.routes_from == From::Unknown {
-        return Some(NotAttachedReason::Unread);
+        return Some(NotAttachedReason::SelectorUnreadable);
     }
     if !lets_in(snapshot, &listener.routes_from, namespace, theirs) {
         return Some(NotAttachedReason::Namespace);
@@ -131,7 +131,7 @@ pub fn why_not_attached(
     let has_too_many = has_too_many_rules(snapshot, owner, route);
     let rules = has_too_many.then_some(NotAttachedReason::Rules);
     let filter = || rejected_filter(snapshot, owner, route).map(|_| NotAttachedReason::Filter);
-    let conflict = own.conflict.map(NotAttachedReason::Conflict);
+    let conflict = own.fault.map(NotAttachedReason::ListenerNotAccepted);
     conflict.or(rules).or_else(filter).or_else(reported)
 }
 

@@ -14,7 +14,7 @@ use super::route_path::{Unreached, unreached};
 use super::unaccepted_words::{conflict, no_parent, not_joined, not_there};
 use super::{AncestorPath, OwnPaths, through_listeners};
 use crate::kinds::profile::DelegationFile;
-use crate::model::acceptance::{Listeners, SetRefusal};
+use crate::model::acceptance::{Listeners, SetRejection};
 use crate::model::hint::nearest;
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, Place};
 use crate::model::level::Level;
@@ -33,7 +33,7 @@ pub enum ParentAttachment {
     /// The parent may exist, but nothing is known of it.
     Unknown(String),
     /// Nothing accepts the route.
-    Refused {
+    NotAttached {
         /// The listener that the parentRef names, otherwise the object.
         at: Place,
         /// The reason.
@@ -58,7 +58,7 @@ pub fn attachment(
 ) -> ParentAttachment {
     let snapshot = route_kind_conflicts.snapshot();
     let key = &parent.object;
-    let refused = |why| ParentAttachment::Refused {
+    let refused = |why| ParentAttachment::NotAttached {
         at: key.whole(),
         why,
     };
@@ -80,8 +80,10 @@ pub fn attachment(
             let Some(accepted) = listeners(snapshot, owner) else {
                 return refused(no_parent(key));
             };
-            match accepted.refusal() {
-                Some(SetRefusal::Unknown) => ParentAttachment::Unknown(not_joined(snapshot, owner)),
+            match accepted.rejection() {
+                Some(SetRejection::Unknown) => {
+                    ParentAttachment::Unknown(not_joined(snapshot, owner))
+                }
                 Some(_) => refused(not_joined(snapshot, owner)),
                 None => at_listeners(route_kind_conflicts, (owner, &accepted), route, parent),
             }
@@ -170,7 +172,7 @@ fn below_route(
 ) -> ParentAttachment {
     let snapshot = route_kind_conflicts.snapshot();
     let above = &parent.key;
-    let refused = |why| ParentAttachment::Refused {
+    let refused = |why| ParentAttachment::NotAttached {
         at: above.whole(),
         why,
     };
@@ -223,7 +225,7 @@ fn at_listeners(
     let nearest = nearest.map(|(_, why, listener)| (why, listener));
     let why = match winner {
         Some(winner) => kept_out_by(&winner),
-        None => refused(
+        None => not_attached(
             route_kind_conflicts.snapshot(),
             nearest,
             owner,
@@ -236,7 +238,7 @@ fn at_listeners(
         Some(section) => owner.key.section(section.clone()),
         None => owner.key.whole(),
     };
-    ParentAttachment::Refused { at, why }
+    ParentAttachment::NotAttached { at, why }
 }
 
 fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
@@ -244,7 +246,7 @@ fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
 }
 
 /// Why no listener of an object accepts a route.
-fn refused(
+fn not_attached(
     snapshot: &Snapshot,
     closest: Option<(NotAttachedReason, &Listener)>,
     owner: &Object,
@@ -289,10 +291,10 @@ fn refused(
         (NotAttachedReason::Namespace, ..) => {
             takes_none_of(snapshot, owner_object, listener, &route.key.namespace)
         }
-        (NotAttachedReason::Unread, ..) => format!(
+        (NotAttachedReason::SelectorUnreadable, ..) => format!(
             "the namespace selector of listener {name} cannot be read, so attache does not know from which namespaces it takes routes"
         ),
-        (NotAttachedReason::Conflict(why), ..) => {
+        (NotAttachedReason::ListenerNotAccepted(why), ..) => {
             let why = conflict(snapshot, why, owner_object, name);
             format!("listener {name} is not accepted: {why}")
         }

@@ -13,7 +13,7 @@ use crate::kinds::profile::DelegationFile;
 use crate::model::ids::{ObjectKey, PrehashedBuildHasher};
 use crate::model::level::{Level, Step};
 use crate::model::maps;
-use crate::model::object::{Node, Object, RequestMatch};
+use crate::model::object::{Node, Object, RouteMatch};
 use crate::model::section::rule_label;
 use crate::state::snapshot::{Snapshot, namespace_key};
 
@@ -36,7 +36,7 @@ pub trait OwnPaths {
 type Through = (Rc<AncestorPath>, ObjectKey, usize);
 
 /// An ancestor path through a rule that delegates, and the requests that take it.
-type DelegatedRequests = (Rc<AncestorPath>, Rc<[RequestMatch]>);
+type DelegatedRequests = (Rc<AncestorPath>, Rc<[RouteMatch]>);
 
 type Paths = Rc<[Rc<AncestorPath>]>;
 
@@ -48,7 +48,7 @@ pub struct DelegatedPaths {
     /// The path through each rule that delegates; `None` if no request reaches it.
     through: maps::HashMap<Through, Option<DelegatedRequests>>,
     /// The requests on each path through delegation to a route.
-    matches: maps::HashMap<(Rc<AncestorPath>, ObjectKey), Rc<[RequestMatch]>>,
+    matches: maps::HashMap<(Rc<AncestorPath>, ObjectKey), Rc<[RouteMatch]>>,
     /// The routes whose paths are being looked for, from the first one up.
     climbed: Vec<ObjectKey>,
     /// Whether a cycle, or a limit, cut off some paths since the search began.
@@ -194,7 +194,7 @@ impl DelegatedPaths {
         facts: &DelegationFile,
         path: &Rc<AncestorPath>,
         route: &Object,
-    ) -> Vec<Vec<RequestMatch>> {
+    ) -> Vec<Vec<RouteMatch>> {
         let name = (path.clone(), route.key.clone());
         let above = self.matches.get(&name);
         handed_on(facts, above.map_or(&[][..], |above| above), route)
@@ -206,7 +206,7 @@ impl DelegatedPaths {
         snapshot: &Snapshot,
         path: &Rc<AncestorPath>,
         route: &Object,
-    ) -> Vec<Vec<RequestMatch>> {
+    ) -> Vec<Vec<RouteMatch>> {
         let facts = facts_of(snapshot, path);
         facts.map_or_else(Vec::new, |facts| self.handed_on(facts, path, route))
     }

@@ -9,7 +9,7 @@ use crate::kinds::profile::DelegationFile;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashSet;
 use crate::model::object::{
-    BackendRef, Condition, Node, Object, ParentRef, RequestMatch, Rule, is_route,
+    BackendRef, HeaderMatch, Node, Object, ParentRef, RouteMatch, Rule, is_route,
 };
 use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::reports::{controller, of_route};
@@ -402,9 +402,9 @@ fn selected<'a>(
 /// A rule that none of them reaches has none.
 pub fn handed_on(
     facts: &DelegationFile,
-    above: &[RequestMatch],
+    above: &[RouteMatch],
     child: &Object,
-) -> Vec<Vec<RequestMatch>> {
+) -> Vec<Vec<RouteMatch>> {
     let Node::Route {
         rules,
         rule_matches,
@@ -424,7 +424,7 @@ pub fn handed_on(
                 own.is_within(above).then(|| own.clone())
             }
         });
-        matches.fold(Vec::new(), |mut distinct: Vec<RequestMatch>, one| {
+        matches.fold(Vec::new(), |mut distinct: Vec<RouteMatch>, one| {
             if !distinct.contains(&one) {
                 distinct.push(one);
             }
@@ -434,13 +434,13 @@ pub fn handed_on(
     (0..rules.len()).map(of_rule).collect()
 }
 
-// === impl RequestMatch ===
+// === impl RouteMatch ===
 
-impl RequestMatch {
+impl RouteMatch {
     /// Whether a rule that delegates with the match `above` hands on the requests of this one: the path begins with
     /// the prefix above, and it has each condition above.
     fn is_within(&self, above: &Self) -> bool {
-        let has_all = |above: &[Condition], own: &[Condition]| {
+        let has_all = |above: &[HeaderMatch], own: &[HeaderMatch]| {
             above.iter().all(|condition| own.contains(condition))
         };
         *above.path_type == *"PathPrefix"
@@ -453,7 +453,7 @@ impl RequestMatch {
     /// This match combined with that of the rule above: the paths are joined, and all conditions
     /// hold. If both have a condition on one name, the one above counts.
     fn joined_to(&self, above: &Self) -> Self {
-        let both = |above: &[Condition], own: &[Condition]| {
+        let both = |above: &[HeaderMatch], own: &[HeaderMatch]| {
             let is_above = |name: &str| above.iter().any(|condition| *condition.name == *name);
             let own = own.iter().filter(|condition| !is_above(&condition.name));
             above.iter().chain(own).cloned().collect()

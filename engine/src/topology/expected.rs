@@ -3,7 +3,7 @@
 
 use super::accept::{NotAttachedReason, OwnListener, why_not_attached};
 use super::acceptance::{listeners, listeners_of};
-use crate::model::acceptance::Conflict;
+use crate::model::acceptance::ListenerFault;
 use crate::model::ids::ObjectKey;
 use crate::model::object::ParentRef;
 use crate::state::snapshot::Snapshot;
@@ -22,8 +22,9 @@ impl Snapshot {
         let index = listeners_of(owner)
             .iter()
             .position(|listener| *listener.name == *name);
-        let conflict = index.and_then(|index| known.conflict(index));
-        known.refusal().is_some() || conflict.is_some_and(|conflict| conflict != Conflict::Reported)
+        let conflict = index.and_then(|index| known.fault(index));
+        known.rejection().is_some()
+            || conflict.is_some_and(|conflict| conflict != ListenerFault::Reported)
     }
 
     /// Whether no listener of a parent takes a route, reports aside.
@@ -40,7 +41,8 @@ impl Snapshot {
             !matches!(
                 why,
                 None | Some(
-                    NotAttachedReason::Reported | NotAttachedReason::Conflict(Conflict::Reported)
+                    NotAttachedReason::Reported
+                        | NotAttachedReason::ListenerNotAccepted(ListenerFault::Reported)
                 )
             )
         })

@@ -8,13 +8,13 @@ use super::conflicts::TrafficType;
 use super::controller_facts;
 use super::hostnames::{above, in_common};
 use crate::kinds::profile::ListenerIsolation;
-use crate::model::acceptance::{Conflict, Listeners, NarrowerHostnames};
+use crate::model::acceptance::{ListenerFault, Listeners, NarrowerHostnames};
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Listener, Object};
 use crate::state::snapshot::Snapshot;
 
 /// The listeners of one owner, with the conflict of each.
-pub(super) type OwnListeners<'a> = (&'a [Listener], &'a [Option<Conflict>]);
+pub(super) type OwnListeners<'a> = (&'a [Listener], &'a [Option<ListenerFault>]);
 
 /// The hostname of a listener, and which of its requests go to other listeners.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +36,7 @@ pub(super) fn narrower(
     owners: &[OwnListeners<'_>],
     of_invalid: bool,
 ) -> Vec<Box<[Option<Arc<NarrowerHostnames>>]>> {
-    let takes = |conflict: &Option<Conflict>| of_invalid || conflict.is_none();
+    let takes = |conflict: &Option<ListenerFault>| of_invalid || conflict.is_none();
     let each = owners.iter().enumerate().flat_map(|(i, (own, conflicts))| {
         let accepted = own.iter().zip(*conflicts).enumerate();
         let accepted = accepted.filter(|(_, (listener, conflict))| {

@@ -36,7 +36,7 @@ impl PoliciesByHostname {
         let acceptance = acceptance_of(snapshot, gateway);
         let mut all = Vec::new();
         for (key, accepted) in acceptance.owners() {
-            let Some(owner) = snapshot.get(key).filter(|_| accepted.refusal().is_none()) else {
+            let Some(owner) = snapshot.get(key).filter(|_| accepted.rejection().is_none()) else {
                 continue;
             };
             for (index, path) in through_listeners(snapshot, owner) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::gateway_of;
 use crate::model::ids::ObjectKey;
-use crate::model::object::reported::{Acceptance, Condition, Entry, Subject};
+use crate::model::object::reported::{Condition, ReportedAcceptance, StatusEntry, Subject};
 use crate::model::object::{Node, Object, ParentRef};
 use crate::state::snapshot::{Snapshot, class_key};
 
@@ -95,7 +95,7 @@ pub fn of_whole(object: &Object) -> Option<&Condition> {
 pub fn is_accepted(object: &Object) -> bool {
     let mut entries = object.reported.iter().flat_map(|all| &all.entries);
     entries.any(|entry| {
-        matches!(entry.subject, Subject::Whole) && entry.acceptance == Acceptance::Accepted
+        matches!(entry.subject, Subject::Whole) && entry.acceptance == ReportedAcceptance::Accepted
     })
 }
 
@@ -137,10 +137,10 @@ pub fn of_route<'a>(
     });
     // A Service has no class: one controller that accepts the route is enough.
     let mut all = entries.clone();
-    if all.any(|entry| entry.acceptance == Acceptance::Accepted) {
+    if all.any(|entry| entry.acceptance == ReportedAcceptance::Accepted) {
         return None;
     }
-    let report = entries.into_iter().find_map(Entry::rejection)?;
+    let report = entries.into_iter().find_map(StatusEntry::rejection)?;
     counted(snapshot, &parent.object, report, |seen| {
         seen.expects_no_attachment(&route.key, parent)
     })

@@ -240,7 +240,7 @@ impl<'a> RouteKindConflicts<'a> {
             let own = OwnListener {
                 owner,
                 listener,
-                conflict: None,
+                fault: None,
                 hostname: hostname.unwrap_or_default(),
             };
             Rc::new(kept_out(self.snapshot, &own))

@@ -3,7 +3,7 @@
 use super::acceptance::{PROTOCOLS, Unaccepted, listeners, listeners_of, unaccepted};
 use super::gateway_of;
 use super::reports::{controller, of_class, of_listener};
-use crate::model::acceptance::{Conflict, SetRefusal};
+use crate::model::acceptance::{ListenerFault, SetRejection};
 use crate::model::hint::{nearest, quoted};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::{Node, Object};
@@ -38,14 +38,14 @@ pub fn why_not_joined(snapshot: &Snapshot, set: &Object) -> String {
         return no_parent(&set.key);
     };
     let gateway = &parent.object;
-    match listeners(snapshot, set).and_then(|listeners| listeners.refusal()) {
-        Some(SetRefusal::Missing | SetRefusal::Unknown) => not_there(snapshot, gateway),
-        Some(SetRefusal::NoGateway) => no_parent(gateway),
-        Some(SetRefusal::NotAllowed) => format!(
+    match listeners(snapshot, set).and_then(|listeners| listeners.rejection()) {
+        Some(SetRejection::Missing | SetRejection::Unknown) => not_there(snapshot, gateway),
+        Some(SetRejection::NoGateway) => no_parent(gateway),
+        Some(SetRejection::NotAllowed) => format!(
             "{gateway} does not allow ListenerSets of namespace {} (spec.allowedListeners)",
             set.key.namespace
         ),
-        Some(SetRefusal::KindNotServed) => {
+        Some(SetRejection::KindNotServed) => {
             let controller = controller(snapshot, gateway);
             let name = controller.map_or("its controller", |name| &**name);
             format!("{name} does not serve the kind {}", set.key.gk)
@@ -69,7 +69,7 @@ pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
         }
         Unaccepted::AllListeners(_) => {
             let owner = snapshot.get(&place.object)?;
-            let whys = joined(&refusals(snapshot, owner));
+            let whys = joined(&rejections(snapshot, owner));
             format!("no listener of {} is accepted: {whys}", place.object)
         }
     })
@@ -80,17 +80,17 @@ pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
 pub fn why_wholly_unaccepted(snapshot: &Snapshot, owner: &Object) -> Option<String> {
     let place = owner.key.whole();
     let is_of_listeners = matches!(unaccepted(snapshot, &place)?, Unaccepted::AllListeners(_));
-    if is_of_listeners && refusals(snapshot, owner).len() > 1 {
+    if is_of_listeners && rejections(snapshot, owner).len() > 1 {
         return None;
     }
     why_unaccepted(snapshot, &place)
 }
 
 /// The reasons for which listeners of an owner are not accepted, each with the names of its listeners, in the order of the spec.
-fn refusals<'a>(snapshot: &Snapshot, owner: &'a Object) -> Vec<(Vec<&'a str>, String)> {
+fn rejections<'a>(snapshot: &Snapshot, owner: &'a Object) -> Vec<(Vec<&'a str>, String)> {
     let mut refusals: Vec<(Vec<&str>, String)> = Vec::new();
     let known = listeners(snapshot, owner);
-    let conflicts = known.iter().flat_map(|known| known.conflicts());
+    let conflicts = known.iter().flat_map(|known| known.faults());
     for (listener, refusal) in listeners_of(owner).iter().zip(conflicts) {
         let Some(why) = *refusal else { continue };
         let name = &*listener.name;
@@ -121,22 +121,22 @@ fn joined(refusals: &[(Vec<&str>, String)]) -> String {
 /// Why a listener conflicts with another, in the words of its controller if they are known.
 pub(super) fn conflict(
     snapshot: &Snapshot,
-    why: Conflict,
+    why: ListenerFault,
     owner: &Object,
     listener: &str,
 ) -> String {
     let reason = match why {
-        Conflict::Reported => of_listener(snapshot, owner, listener)
+        ListenerFault::Reported => of_listener(snapshot, owner, listener)
             .map(|report| format!("its controller reports {report}")),
-        Conflict::Class => of_rejected_class(snapshot, owner),
-        Conflict::NoClass => of_missing_class(snapshot, owner),
-        Conflict::UnknownProtocol => of_unknown_protocol(owner, listener),
-        Conflict::Same
-        | Conflict::Protocol
-        | Conflict::ProtocolNotServed
-        | Conflict::WithoutTls
-        | Conflict::OtherKinds
-        | Conflict::CertificatesNotGranted => None,
+        ListenerFault::ClassNotAccepted => of_rejected_class(snapshot, owner),
+        ListenerFault::ClassNotFound => of_missing_class(snapshot, owner),
+        ListenerFault::UnknownProtocol => of_unknown_protocol(owner, listener),
+        ListenerFault::SameHostname
+        | ListenerFault::IncompatibleProtocol
+        | ListenerFault::ProtocolNotServed
+        | ListenerFault::WithoutTls
+        | ListenerFault::OtherKinds
+        | ListenerFault::CertificatesNotGranted => None,
     };
     reason.unwrap_or_else(|| why.to_string())
 }

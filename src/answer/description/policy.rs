@@ -9,7 +9,7 @@ use crate::answer::impact::{Change, Effect, impact};
 use crate::answer::named::{Named, named};
 use crate::answer::policies::reason::{of_target, reason};
 use crate::answer::reported::FromStatus;
-use crate::answer::state::{Acceptance, PolicyState};
+use crate::answer::state::{AttachmentState, PolicyState};
 use crate::answer::strategy::{as_written, strategy};
 use crate::engine::effective::Resolver;
 use crate::engine::model::wording::field;
@@ -90,7 +90,7 @@ fn on_target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> OnT
     let lost = status.lost.by_setting().into_iter();
     OnTarget {
         target: Named::from(&status.target),
-        accepted: Acceptance::from(&status.accepted),
+        accepted: AttachmentState::from(&status.accepted),
         state: PolicyState::from_acceptance(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
         reason: of_target(snapshot, policy, status),

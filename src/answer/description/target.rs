@@ -161,7 +161,7 @@ fn on_backend(
     for kind in kinds(resolver, object) {
         let mut groups = on(resolver, &backend, &kind);
         let profile = resolver.snapshot().profile(&kind);
-        if profile.is_some_and(|profile| profile.inherits()) {
+        if profile.is_some_and(|profile| profile.is_inherited()) {
             groups = groups.iter().filter_map(|g| through(g, route)).collect();
         }
         groups.retain(|group| !group.stack.is_empty());

@@ -8,14 +8,14 @@ use crate::answer::Named;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::level::Level;
 use crate::engine::routing::{
-    self, EntryPoint, MatchSpec, MatchedRule, Missed, NotTaken, Outcome, Path, Request,
-    RequestMatch, Scheme, Served, Text, failure,
+    self, EntryPoint, MatchResult, MatchSpec, MatchedRule, Missed, NotTaken, Outcome, Path,
+    Request, Scheme, Served, Text, failure,
 };
 
 // === impl Asked ===
 
 impl Asked {
-    pub(super) fn new(request: &Request, matches: &[RequestMatch]) -> Self {
+    pub(super) fn new(request: &Request, matches: &[MatchResult]) -> Self {
         let pairs = |all: &[(String, String)]| all.iter().map(Pair::from).collect();
         Self {
             scheme: request.scheme.map(Scheme::as_str).map(str::to_owned),
@@ -33,7 +33,7 @@ impl Asked {
 }
 
 /// The method of a request. `None` if the proxy sees only TLS, TCP or UDP.
-fn method<'a>(request: &'a Request, matches: &[RequestMatch]) -> Option<&'a str> {
+fn method<'a>(request: &'a Request, matches: &[MatchResult]) -> Option<&'a str> {
     let mut kinds = matches
         .iter()
         .filter_map(|request_match| match &request_match.outcome {
@@ -61,7 +61,7 @@ impl From<&(String, String)> for Pair {
 }
 
 /// A served request, without the settings in force.
-pub(super) fn step(request_match: &RequestMatch, taken: &Served) -> Step {
+pub(super) fn step(request_match: &MatchResult, taken: &Served) -> Step {
     let rule = taken.rule.as_ref();
     Step {
         entered_at: entry_point(&request_match.entry_point),
@@ -103,7 +103,7 @@ fn delegated_by(rule: &MatchedRule) -> Vec<Named> {
 }
 
 /// A request that is not served, and why.
-pub(super) fn unserved(request_match: &RequestMatch, missed: &Missed) -> Unserved {
+pub(super) fn unserved(request_match: &MatchResult, missed: &Missed) -> Unserved {
     Unserved {
         entered_at: entry_point(&request_match.entry_point),
         at: missed.at,

@@ -11,7 +11,7 @@ use crate::answer::description::for_requests;
 use crate::answer::policies::reason::reason;
 use crate::answer::state::PolicyState;
 use crate::engine::attachment::conflict::conflict_winner;
-use crate::engine::effective::{Outcome, PathGroup, Resolver};
+use crate::engine::effective::{PathGroup, Resolver, StackAndEffective};
 use crate::engine::kinds::profile::{Class, Profile, words};
 use crate::engine::merge::Effective;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
@@ -250,7 +250,7 @@ impl About {
         let mut count = 0;
         let place = &node.object.0;
         let is_upper = node.role < Role::Route;
-        let mut outcomes: HashSet<Outcome> = HashSet::new();
+        let mut outcomes: HashSet<StackAndEffective> = HashSet::new();
         let mut results: Vec<(Effective, Vec<String>, usize)> = Vec::new();
         let relevant = relevant(profile, groups, place, is_upper);
         let through: Vec<PathGroup> = relevant.iter().map(|group| (*group).clone()).collect();

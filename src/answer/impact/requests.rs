@@ -11,7 +11,7 @@ use crate::answer::explanation::effective_at;
 use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::is_there;
-use crate::engine::effective::protection::{Extent, lost_between, provided};
+use crate::engine::effective::protection::{Coverage, lost_between, provided};
 use crate::engine::kinds::profile::Profile;
 use crate::engine::merge::Effective;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
@@ -19,7 +19,7 @@ use crate::engine::model::object::{Node, Object, is_route};
 use crate::engine::model::shared::Shared;
 use crate::engine::model::wording;
 use crate::engine::routing::{
-    EntryPoint, MatchedRule, Matching, Outcome, RequestMatch, SampleRequest, methods,
+    EntryPoint, MatchResult, MatchedRule, Matching, Outcome, SampleRequest, methods,
 };
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::delegation::delegated_to;
@@ -54,7 +54,7 @@ pub struct NotTaken {
 
 /// The effect of a change on the requests that the matches of routes describe.
 #[derive(Debug, Default)]
-pub(in crate::answer) struct Requests {
+pub(in crate::answer) struct ReroutedRequests {
     /// Those that another rule takes.
     pub(in crate::answer) rerouted: Vec<Rerouted>,
     /// Those that no rule takes any more.
@@ -88,7 +88,7 @@ struct Side<'m, 'a> {
 pub(in crate::answer) fn requests(
     [before, after]: [&Matching<'_>; 2],
     objects: &[ObjectKey],
-) -> Requests {
+) -> ReroutedRequests {
     let (samples, not_compared) = samples([before, after], objects);
     let mut side_before = Side::new(before);
     let mut side_after = Side::new(after);
@@ -152,7 +152,7 @@ pub(in crate::answer) fn requests(
         rule: Named::from(&rule),
         requests: requests.into_iter().collect(),
     });
-    Requests {
+    ReroutedRequests {
         rerouted: rerouted.collect(),
         not_taken: not_taken.collect(),
         lost: lost.collect(),
@@ -296,9 +296,9 @@ fn is_renamed([before, after]: [&Matching<'_>; 2], old: &Place, new: &Place) -> 
 /// forwards as before.
 fn is_moved(
     [before, after]: [&Matching<'_>; 2],
-    [(old, taken_before), (new, taken_after)]: [(&ServingRule, &RequestMatch); 2],
+    [(old, taken_before), (new, taken_after)]: [(&ServingRule, &MatchResult); 2],
 ) -> bool {
-    let served = |one: &RequestMatch| match &one.outcome {
+    let served = |one: &MatchResult| match &one.outcome {
         Outcome::Taken(served) => served.rule.clone(),
         Outcome::Missed(_) => None,
     };
@@ -343,7 +343,7 @@ impl<'m, 'a> Side<'m, 'a> {
     }
 
     /// The rule that takes a request at its Gateway; `None` if no rule does.
-    fn serving_rule(&self, sample: &SampleRequest) -> Option<(ServingRule, RequestMatch)> {
+    fn serving_rule(&self, sample: &SampleRequest) -> Option<(ServingRule, MatchResult)> {
         let is_it = |gateway: &ObjectKey| *gateway == sample.gateway;
         let all = self.matching.at_gateways(&sample.request, is_it);
         all.into_iter().find_map(|mut one| {
@@ -368,7 +368,7 @@ impl<'m, 'a> Side<'m, 'a> {
     }
 
     /// The effective policies of a kind on a request.
-    fn effective(&mut self, kind: &GroupKind, taken: &RequestMatch) -> Vec<Shared<Effective>> {
+    fn effective(&mut self, kind: &GroupKind, taken: &MatchResult) -> Vec<Shared<Effective>> {
         let profile = self.matching.snapshot().profile(kind);
         profile.map_or_else(Vec::new, |profile| {
             effective_at(&mut self.resolver, taken, profile)
@@ -378,7 +378,7 @@ impl<'m, 'a> Side<'m, 'a> {
 
 /// A protection that a request loses.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Loss {
+struct RequestProtectionLoss {
     protection: String,
     kind: GroupKind,
     by: BTreeSet<ObjectKey>,
@@ -389,15 +389,15 @@ struct Loss {
 }
 
 /// The rule that takes requests after the change, and the protection that they lose.
-type LostKey = (Place, Loss);
+type LostKey = (Place, RequestProtectionLoss);
 
 /// The protections that a request has before a change, and not or only partly after it.
 fn losses(
     side_before: &mut Side<'_, '_>,
-    before: &RequestMatch,
+    before: &MatchResult,
     side_after: &mut Side<'_, '_>,
-    after: &RequestMatch,
-) -> Vec<Loss> {
+    after: &MatchResult,
+) -> Vec<RequestProtectionLoss> {
     let (snapshot, later) = (
         side_before.matching.snapshot(),
         side_after.matching.snapshot(),
@@ -424,7 +424,7 @@ fn losses(
         };
         losses.extend(lost.into_iter().map(|(protection, lost)| {
             let is_divided = keeps(&protection);
-            Loss {
+            RequestProtectionLoss {
                 protection: protection.to_string(),
                 kind: kind.clone(),
                 settings: lost
@@ -432,7 +432,7 @@ fn losses(
                     .keys()
                     .map(|path| wording::field(path))
                     .collect(),
-                is_partial: is_divided || lost.remains > Extent::None,
+                is_partial: is_divided || lost.remains > Coverage::NoRequests,
                 is_divided,
                 by: lost.by,
             }
@@ -441,9 +441,9 @@ fn losses(
     losses
 }
 
-// === impl Loss ===
+// === impl RequestProtectionLoss ===
 
-impl Loss {
+impl RequestProtectionLoss {
     /// The loss of a rule that takes requests of other rules.
     fn into_lost_protection(
         self,

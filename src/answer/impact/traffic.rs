@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::requests::Requests;
+use super::requests::ReroutedRequests;
 use super::{NotTaken, Rerouted, States};
 use crate::answer::named::{Named, named};
 use crate::engine::attachment::targets_of;
@@ -264,7 +264,7 @@ fn failing(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
 impl Traffic {
     /// Adds the effect on single requests. The routes with other listeners that lose requests are
     /// known already.
-    pub(in crate::answer) fn add(&mut self, requests: &mut Requests) {
+    pub(in crate::answer) fn add(&mut self, requests: &mut ReroutedRequests) {
         self.rerouted = std::mem::take(&mut requests.rerouted);
         self.not_compared = requests.not_compared;
         let reduced = self.reduced.iter().map(|reduced| &reduced.route);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::file::{ChangeTest, ExpectedFinding};
-use super::outcome::Outcome;
+use super::test_result::TestResult;
 use crate::answer::tested::TestFailure;
 use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::verdict::{escape, sentence};
@@ -12,7 +12,7 @@ use crate::engine::admission::verdict::{escape, sentence};
 const SHOWN: usize = 5;
 
 /// Compares the findings with the expectation.
-pub(super) fn judge(test: &ChangeTest, findings: &[Finding]) -> Outcome {
+pub(super) fn judge(test: &ChangeTest, findings: &[Finding]) -> TestResult {
     let (refusals, warnings): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|finding| finding.refuses());
     if let Some(expected) = &test.refused {

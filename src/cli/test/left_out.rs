@@ -40,7 +40,7 @@ fn candidates(resolver: &Resolver<'_>, kind: &GroupKind) -> BTreeSet<ObjectKey> 
     let Some(profile) = snapshot.profile(kind) else {
         return BTreeSet::new();
     };
-    if !profile.inherits() {
+    if !profile.is_inherited() {
         let targets = snapshot.policies(kind).flat_map(|policy| {
             let own = &policy.key().namespace;
             let targets = policy.targets.iter();

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::difference::Differences;
 use super::file::{OneOrMore, RequestFile, RequestTest, Taken, Takes};
-use super::outcome::Outcome;
 use super::subject;
 use super::taken::{all_of, expected, taken};
+use super::test_result::TestResult;
 use super::test_state::TestState;
 use crate::answer::explanation::{EnteredAt, Explanation, Unserved, at_gateways, at_service};
 use crate::answer::tested::TestFailure;
@@ -19,7 +19,7 @@ use crate::engine::model::object::{Node, is_route};
 use crate::engine::routing::{Matching, Request, Scheme, of_path, read_method};
 
 /// Runs the test.
-pub(super) fn run(test_state: &TestState, test: &RequestTest) -> Outcome {
+pub(super) fn run(test_state: &TestState, test: &RequestTest) -> TestResult {
     let explanation = explain(test_state, &test.request)?;
     let expected = expected(&test.takes);
     let mut differences = Differences::default();

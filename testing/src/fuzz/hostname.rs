@@ -53,7 +53,7 @@ fn takes(listener: &str, route: &[&str]) -> bool {
     let own = OwnListener {
         owner: &gateway,
         listener: &listeners[0],
-        conflict: None,
+        fault: None,
         hostname: ListenerHostname {
             name: listeners[0].hostname.clone(),
             ..ListenerHostname::default()

@@ -117,7 +117,7 @@ fn goes(path: &EffectiveChange, objects: &BTreeSet<&ObjectKey>) -> bool {
 }
 
 /// Findings, reported on `key`, about routes that lose or gain listeners because of a change of `objects`.
-pub(super) fn rerouted(
+pub(super) fn listener_changes(
     before: &Snapshot,
     after: &Snapshot,
     key: &ObjectKey,

@@ -46,7 +46,13 @@ pub fn findings_on_changes(
     }
     for key in &changed {
         let one = std::slice::from_ref(key);
-        findings.extend(change::rerouted(before, after, key, one, usize::MAX - 1));
+        findings.extend(change::listener_changes(
+            before,
+            after,
+            key,
+            one,
+            usize::MAX - 1,
+        ));
         if key.gk.is_gateway_api("ReferenceGrant") {
             findings.extend(change::grant(before, after, key, usize::MAX));
         } else if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {

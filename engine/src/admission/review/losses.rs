@@ -23,7 +23,7 @@ use crate::state::snapshot::{Change, Snapshot};
 /// Finds the settings and protections that a new or existing policy takes from others.
 ///
 /// `is` resolves the snapshot with the policy; the result is the difference to the snapshot without it.
-pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> Losses {
+pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> TakenFromOthers {
     let key = policy.key();
     let before = resolver_after
         .snapshot()
@@ -35,7 +35,7 @@ pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> L
         std::slice::from_ref(key),
     );
     if resolver_before.is_spent() || resolver_after.is_spent() {
-        return Losses::TooMuch;
+        return TakenFromOthers::TooMuch;
     }
     // There are many paths and few results.
     let mut known: HashMap<(Shared<Effective>, Shared<Effective>), bool> = HashMap::default();
@@ -58,16 +58,16 @@ pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> L
         }
     }
     if !taken.is_empty() {
-        return Losses::These(Box::new(before), taken);
+        return TakenFromOthers::These(Box::new(before), taken);
     }
     if in_force_otherwise.is_empty() {
-        return Losses::Nothing;
+        return TakenFromOthers::Nothing;
     }
-    Losses::Weakened(Box::new(before), in_force_otherwise)
+    TakenFromOthers::Weakened(Box::new(before), in_force_otherwise)
 }
 
 /// The effect of a policy at the expense of others.
-pub(super) enum Losses {
+pub(super) enum TakenFromOthers {
     /// It takes nothing.
     Nothing,
     /// The snapshot without it, and the paths on which others lose something.
@@ -78,9 +78,9 @@ pub(super) enum Losses {
     TooMuch,
 }
 
-// === impl Losses ===
+// === impl TakenFromOthers ===
 
-impl Losses {
+impl TakenFromOthers {
     /// The findings on a created policy: the protections that are lost, and the other changes.
     pub(super) fn findings(
         self,

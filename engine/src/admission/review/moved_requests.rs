@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::fuel::too_much;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
-use crate::effective::protection::{Extent, Lost, lost_between};
+use crate::effective::protection::{Coverage, LostSources, lost_between};
 use crate::effective::section_renames::renamed_sections;
 use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
@@ -64,11 +64,11 @@ fn finding(
     [from, to]: [&Place; 2],
     requests: &BTreeSet<String>,
     protection: &str,
-    lost: Lost,
+    lost: LostSources,
 ) -> Finding {
     let by: Vec<String> = lost.by.iter().map(ObjectKey::text).collect();
     let without = match lost.remains {
-        Extent::None => "without",
+        Coverage::NoRequests => "without",
         _ => "with only part of",
     };
     let message = format!(

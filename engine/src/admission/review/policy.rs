@@ -77,7 +77,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
             let taken = if may_take_away || policy.adds_nothing() {
                 losses::losses_by(&mut resolver, policy)
             } else {
-                losses::Losses::Nothing
+                losses::TakenFromOthers::Nothing
             };
             taken.complete(&mut findings, policy);
             findings.extend(taken.findings(&mut resolver, policy));
@@ -143,7 +143,7 @@ fn in_force(resolver: &mut Resolver<'_>, policy: &Policy, status: &PolicyStatus)
         .into_iter()
         .collect();
     if findings.is_empty() {
-        findings.extend(idle(policy, status));
+        findings.extend(no_effect(policy, status));
     }
     for target in &status.targets {
         findings.extend(rivals(snapshot, policy, target));
@@ -157,7 +157,10 @@ fn in_force(resolver: &mut Resolver<'_>, policy: &Policy, status: &PolicyStatus)
 
 /// The findings on targets where the policy has no effect, or may have none. Below a target that is no route, routes and
 /// backends may still be created.
-fn idle<'a>(policy: &'a Policy, status: &'a PolicyStatus) -> impl Iterator<Item = Finding> + 'a {
+fn no_effect<'a>(
+    policy: &'a Policy,
+    status: &'a PolicyStatus,
+) -> impl Iterator<Item = Finding> + 'a {
     let targets = status.targets.iter().filter(|_| !policy.adds_nothing());
     // A cache may lack the object without which no request comes.
     let may_be_missing = ["GatewayClass", "Gateway", "ListenerSet"].map(GroupKind::gateway_api);

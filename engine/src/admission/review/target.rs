@@ -66,7 +66,7 @@ pub(super) fn findings(
         return findings;
     }
     findings.extend(change::effects(&before, &mut resolver, &key));
-    findings.extend(change::rerouted(
+    findings.extend(change::listener_changes(
         &before,
         &after,
         &key,

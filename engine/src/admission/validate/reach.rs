@@ -5,14 +5,14 @@ use crate::attachment::{AttachmentPermission, permission};
 use crate::kinds::profile::Only;
 use crate::model::hint::quoted;
 use crate::model::ids::ObjectKey;
-use crate::policy::{Entry, Policy, TargetRef};
+use crate::policy::{Policy, TargetEntry, TargetRef};
 use crate::state::snapshot::Snapshot;
 
 /// The finding on an object that the policy may not name, or for which a grant is missing.
 pub(super) fn out_of_reach(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     target: &TargetRef,
     object: &ObjectKey,
 ) -> Option<Finding> {

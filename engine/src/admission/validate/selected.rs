@@ -7,7 +7,7 @@ use super::{section, suggestion};
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::{permission, selected};
 use crate::model::object::{From, Object};
-use crate::policy::{Entry, Policy, Select, TargetRef};
+use crate::policy::{Policy, Select, TargetEntry, TargetRef};
 use crate::state::snapshot::Snapshot;
 
 /// The maximum number of objects that are examined one by one.
@@ -21,7 +21,7 @@ const LONGEST: usize = 100;
 pub(super) fn finding(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     target: &TargetRef,
     most: usize,
 ) -> Option<Finding> {
@@ -61,7 +61,7 @@ pub(super) fn finding(
 fn nothing(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     target: &TargetRef,
     most: usize,
 ) -> Finding {

@@ -6,7 +6,7 @@ use crate::admission::finding::Hint;
 use crate::kinds::profile::CrossNamespace;
 use crate::model::hint::{nearest, quoted};
 use crate::model::ids::ObjectKey;
-use crate::policy::{Entry, Policy, TargetRef};
+use crate::policy::{Policy, TargetEntry, TargetRef};
 use crate::state::snapshot::Snapshot;
 
 /// The maximum number of objects that a request searches for a suggestion.
@@ -18,7 +18,7 @@ const FEW: usize = 5;
 pub(super) fn hint(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     object: &ObjectKey,
     most: usize,
 ) -> Hint {
@@ -85,7 +85,7 @@ pub(crate) fn missing(
 }
 
 /// The remedy for a target in another namespace.
-fn remedy(policy: &Policy, entry: &Entry<'_>, namespace: &str) -> String {
+fn remedy(policy: &Policy, entry: &TargetEntry<'_>, namespace: &str) -> String {
     match *policy.profile.cross_namespace {
         CrossNamespace::Any | CrossNamespace::Consumer if entry.field.namespace != Some(false) => {
             format!("write namespace {namespace:?}")

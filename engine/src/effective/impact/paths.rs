@@ -41,12 +41,12 @@ pub(super) struct Comparison<'a> {
 #[derive(Default)]
 pub(super) struct Paths {
     /// Those to all rules of a route, by route.
-    by_route: collections::HashMap<ObjectKey, Through, PrehashedBuildHasher>,
-    others: Vec<Through>,
+    by_route: collections::HashMap<ObjectKey, EffectiveByAncestors, PrehashedBuildHasher>,
+    others: Vec<EffectiveByAncestors>,
 }
 
 /// The effective policies on one list of route paths, by list of ancestor paths.
-struct Through {
+struct EffectiveByAncestors {
     route_paths: RoutePaths,
     ancestor_paths: Vec<OnAncestors>,
 }
@@ -93,14 +93,14 @@ impl SettingsComparison {
 
 impl Disjoint {
     /// Whether both sides have the same lists of ancestor paths, and these lists are disjoint.
-    fn are_alike(&mut self, before: &Through, after: &Through) -> bool {
+    fn are_alike(&mut self, before: &EffectiveByAncestors, after: &EffectiveByAncestors) -> bool {
         let is_there = |(list, _): &OnAncestors| after.effective_on(list).is_some();
         before.ancestor_paths.len() == after.ancestor_paths.len()
             && before.ancestor_paths.iter().all(is_there)
             && (after.ancestor_paths.len() == 1 || self.are_apart(after))
     }
 
-    fn are_apart(&mut self, through: &Through) -> bool {
+    fn are_apart(&mut self, through: &EffectiveByAncestors) -> bool {
         let lists = through.ancestor_paths.iter().map(|(list, _)| list.clone());
         let lists: Vec<AncestorPaths> = lists.collect();
         if let Some(known) = self.0.get(&lists) {
@@ -114,9 +114,9 @@ impl Disjoint {
     }
 }
 
-// === impl Through ===
+// === impl EffectiveByAncestors ===
 
-impl Through {
+impl EffectiveByAncestors {
     fn effective_on(&self, list: &AncestorPaths) -> Option<&Shared<Effective>> {
         let mut lists = self.ancestor_paths.iter();
         lists
@@ -163,17 +163,20 @@ impl Paths {
             };
             let on_ancestors = (list.clone(), effective.clone());
             let Some(route) = route_paths.route().cloned() else {
-                self.others.push(Through {
+                self.others.push(EffectiveByAncestors {
                     route_paths,
                     ancestor_paths: vec![on_ancestors],
                 });
                 continue;
             };
             // Most have a single list.
-            let through = self.by_route.entry(route).or_insert_with(|| Through {
-                route_paths,
-                ancestor_paths: Vec::with_capacity(1),
-            });
+            let through = self
+                .by_route
+                .entry(route)
+                .or_insert_with(|| EffectiveByAncestors {
+                    route_paths,
+                    ancestor_paths: Vec::with_capacity(1),
+                });
             if through.effective_on(list).is_none() {
                 through.ancestor_paths.push(on_ancestors);
             }
@@ -181,13 +184,16 @@ impl Paths {
     }
 
     /// The paths to all rules of a route that is the same on the other side.
-    fn shared(&self, (route, other): (&ObjectKey, &Through)) -> Option<&Through> {
+    fn shared(
+        &self,
+        (route, other): (&ObjectKey, &EffectiveByAncestors),
+    ) -> Option<&EffectiveByAncestors> {
         let known = self.by_route.get(route);
         known.filter(|known| known.route_paths.are_of_same_route(&other.route_paths))
     }
 
     /// The paths that are not shared with the other side.
-    fn not_in<'p>(&'p self, other: &'p Self) -> impl Iterator<Item = &'p Through> {
+    fn not_in<'p>(&'p self, other: &'p Self) -> impl Iterator<Item = &'p EffectiveByAncestors> {
         let routes = self.by_route.iter();
         let routes = routes.filter(|of_route| other.shared(*of_route).is_none());
         routes.map(|(_, through)| through).chain(&self.others)

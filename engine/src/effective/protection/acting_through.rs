@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::provided::Provided;
-use super::{Loss, Lost};
+use super::{LostSources, ProtectionLoss};
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
 use crate::kinds::profile::{ActsThrough, Profile};
@@ -39,9 +39,9 @@ pub(super) fn displaced<'a, P: Ord>(
     kind: &GroupKind,
     changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
     part: impl Fn(&ObjectKey) -> P,
-) -> Vec<Loss> {
+) -> Vec<ProtectionLoss> {
     let mut resolver: Option<Resolver<'_>> = None;
-    let mut losses: BTreeMap<(Arc<str>, P), Loss> = BTreeMap::new();
+    let mut losses: BTreeMap<(Arc<str>, P), ProtectionLoss> = BTreeMap::new();
     for (acting, profile, through) in acting_through(before, kind) {
         let stay = changes
             .clone()
@@ -56,14 +56,15 @@ pub(super) fn displaced<'a, P: Ord>(
                 for protection in profile.protects.iter() {
                     let provided_by =
                         |one| Provided::from_effective(before, profile, protection, one);
-                    let Some(provided) = Lost::all_of(results.iter().map(|one| provided_by(one)))
+                    let Some(provided) =
+                        LostSources::all_of(results.iter().map(|one| provided_by(one)))
                     else {
                         continue;
                     };
                     let loss = losses.entry((protection.name.clone(), part(object)));
-                    let loss = loss.or_insert_with(|| Loss::named(&protection.name));
+                    let loss = loss.or_insert_with(|| ProtectionLoss::named(&protection.name));
                     loss.objects.insert(object.clone());
-                    loss.lost.add(&Lost {
+                    loss.lost.add(&LostSources {
                         now: change.after.policies(),
                         reasons: [through.text.clone()].into(),
                         ..provided

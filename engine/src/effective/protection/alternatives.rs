@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Extent, Lost};
+use super::{Coverage, LostSources};
 use crate::kinds::profile::{Profile, Protection, SpecPath};
 use crate::merge::Effective;
 use crate::model::ids::ObjectKey;
@@ -15,7 +15,7 @@ use crate::model::wording;
 /// The entries of maps of alternatives, with the policies that they come from.
 type Entries = BTreeMap<SettingPath, BTreeSet<ObjectKey>>;
 
-impl Lost {
+impl LostSources {
     /// The loss by new entries of other policies, beside the entries that stay: requests that meet
     /// a new entry pass, too.
     pub(super) fn by_entries(
@@ -49,7 +49,7 @@ impl Lost {
                         continue;
                     }
                     let lost = lost.get_or_insert_with(|| Self {
-                        remains: Extent::Some,
+                        remains: Coverage::SomeRequests,
                         ..Self::nothing()
                     });
                     lost.now.extend(later.policies());

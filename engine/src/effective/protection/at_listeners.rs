@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::listener_effects::ListenerEffects;
 use super::own::lost_at_new_listeners;
-use super::{AtPath, Loss, Lost};
+use super::{AtPath, LostSources, ProtectionLoss};
 use crate::effective::Resolver;
 use crate::effective::traffic::Opened;
 use crate::kinds::profile::{Class, Profile, Protection};
@@ -19,7 +19,7 @@ use crate::model::ids::{GroupKind, ObjectKey};
 pub fn lost_at_listeners(
     [resolver_before, resolver_after]: [&mut Resolver<'_>; 2],
     opened: &BTreeMap<ObjectKey, Opened>,
-) -> Vec<(GroupKind, Loss)> {
+) -> Vec<(GroupKind, ProtectionLoss)> {
     if opened.is_empty() {
         return Vec::new();
     }
@@ -38,7 +38,7 @@ pub fn lost_at_listeners(
             continue;
         }
         for protection in profile.protects.iter() {
-            let mut loss = Loss::named(&protection.name);
+            let mut loss = ProtectionLoss::named(&protection.name);
             for (route, opened) in opened {
                 let Some(effective_before) = before.effective_at_all(&opened.before, kind) else {
                     continue;
@@ -78,9 +78,9 @@ fn lost_between(
     protection: &Protection,
     [(before, effective_before), (after, effective_after)]: [(&ListenerEffects<'_, '_>, &[AtPath]);
         2],
-) -> Option<Lost> {
+) -> Option<LostSources> {
     let (before, after) = (before.resolver.snapshot(), after.resolver.snapshot());
-    Lost::between(
+    LostSources::between(
         profile,
         protection,
         (before, effective_before),

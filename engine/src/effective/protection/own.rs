@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::listener_effects::ListenerEffects;
 use super::provided::Provided;
-use super::{CLIENT_CERTIFICATES, Extent, Loss, Lost};
+use super::{CLIENT_CERTIFICATES, Coverage, LostSources, ProtectionLoss};
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
 use crate::effective::traffic::Opened;
@@ -51,7 +51,7 @@ impl GatewayClientCertificates {
         let value = JsonText::from(&json!("AllowValidOnly"));
         match self.mode {
             ClientCertificates::Required => Provided {
-                extent: Extent::All,
+                coverage: Coverage::AllRequests,
                 sources: vec![(self.gateway.clone(), Some((path, value)))],
                 ..Provided::none()
             },
@@ -91,7 +91,7 @@ pub fn own_client_certificates(resolver: &mut Resolver<'_>, listener: &Place) ->
 pub(super) fn lost_by_gateways(
     [resolver_before, resolver_after]: [&mut Resolver<'_>; 2],
     objects: &[ObjectKey],
-) -> Vec<(GroupKind, Loss)> {
+) -> Vec<(GroupKind, ProtectionLoss)> {
     let (before, after) = (resolver_before.snapshot(), resolver_after.snapshot());
     let (mut effects_before, mut effects_after) = (
         ListenerEffects::new(resolver_before),
@@ -105,7 +105,7 @@ pub(super) fn lost_by_gateways(
         let Some(gateway) = after.get(key) else {
             continue;
         };
-        let mut loss = Loss::named(CLIENT_CERTIFICATES);
+        let mut loss = ProtectionLoss::named(CLIENT_CERTIFICATES);
         for owner in with_sets(after, gateway) {
             for listener in owner.listeners() {
                 let place = owner.key.section(listener.name.clone());
@@ -119,7 +119,7 @@ pub(super) fn lost_by_gateways(
                 {
                     continue;
                 }
-                let Some(taken) = Lost::of_own(&own, now.as_ref()) else {
+                let Some(taken) = LostSources::of_own(&own, now.as_ref()) else {
                     continue;
                 };
                 loss.objects.insert(key.clone());
@@ -139,12 +139,12 @@ pub(super) fn lost_at_new_listeners(
     effects_before: &mut ListenerEffects<'_, '_>,
     effects_after: &mut ListenerEffects<'_, '_>,
     opened: &BTreeMap<ObjectKey, Opened>,
-) -> Option<(GroupKind, Loss)> {
+) -> Option<(GroupKind, ProtectionLoss)> {
     let (before, after) = (
         effects_before.resolver.snapshot(),
         effects_after.resolver.snapshot(),
     );
-    let mut loss = Loss::named(CLIENT_CERTIFICATES);
+    let mut loss = ProtectionLoss::named(CLIENT_CERTIFICATES);
     for (route, opened) in opened {
         let own_before = opened
             .before
@@ -158,8 +158,8 @@ pub(super) fn lost_at_new_listeners(
             let own_after = frontend_tls(after, listener);
             let each = own_before
                 .iter()
-                .map(|own_before| Lost::of_own(own_before, own_after.as_ref()));
-            let Some(each) = each.collect::<Option<Vec<Lost>>>() else {
+                .map(|own_before| LostSources::of_own(own_before, own_after.as_ref()));
+            let Some(each) = each.collect::<Option<Vec<LostSources>>>() else {
                 continue;
             };
             let mut before = opened.before.iter();
@@ -202,9 +202,9 @@ impl ListenerEffects<'_, '_> {
     }
 }
 
-// === impl Lost ===
+// === impl LostSources ===
 
-impl Lost {
+impl LostSources {
     /// The loss if a Gateway itself handles client certificates otherwise than before. `None` if it
     /// protects as much as before.
     fn of_own(
@@ -215,8 +215,8 @@ impl Lost {
         let own_after = own_after.map(GatewayClientCertificates::provided);
         let remains = own_after
             .as_ref()
-            .map_or(Extent::None, |own_after| own_after.extent);
-        if remains >= own_before.extent {
+            .map_or(Coverage::NoRequests, |own_after| own_after.coverage);
+        if remains >= own_before.coverage {
             return None;
         }
         let mut lost = Self {

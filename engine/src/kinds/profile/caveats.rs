@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::annotation_value::AnnotationsFile;
-use super::condition::{Condition, Values};
+use super::condition::{PolicyCondition, Values};
 use super::paths::SpecPath;
 
 /// Behaviour of the controller that attache does not model. It is shown with every policy that it applies to.
@@ -80,7 +80,7 @@ impl Caveat {
     }
 
     /// The policies that it applies to, by spec and annotations.
-    pub fn condition(&self) -> Condition<'_> {
-        Condition::new(&self.when, &self.unless, &self.annotated)
+    pub fn condition(&self) -> PolicyCondition<'_> {
+        PolicyCondition::new(&self.when, &self.unless, &self.annotated)
     }
 }

@@ -27,7 +27,7 @@ pub struct Values(BTreeMap<SpecPath, Vec<Wanted>>);
 
 /// Conditions on a policy: all of them must hold. Without any it always holds.
 #[derive(Clone, Copy, Debug)]
-pub struct Condition<'a> {
+pub struct PolicyCondition<'a> {
     pub(super) when: &'a Values,
     pub(super) unless: &'a Values,
     pub(super) annotated: &'a AnnotationsFile,
@@ -41,9 +41,9 @@ pub struct Condition<'a> {
     pub(super) repeated: &'a [SpecPath],
 }
 
-// === impl Condition ===
+// === impl PolicyCondition ===
 
-impl<'a> Condition<'a> {
+impl<'a> PolicyCondition<'a> {
     pub(super) fn new(
         when: &'a Values,
         unless: &'a Values,
@@ -166,7 +166,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{Condition, Values};
+    use super::{PolicyCondition, Values};
 
     fn holds(condition: &Value, settings: &Value) -> bool {
         let values = |name: &str| -> Values {
@@ -174,7 +174,7 @@ mod tests {
             serde_json::from_value(values).unwrap()
         };
         let (when, unless) = (values("when"), values("unless"));
-        Condition::new(&when, &unless, &BTreeMap::new()).holds_in(settings)
+        PolicyCondition::new(&when, &unless, &BTreeMap::new()).holds_in(settings)
     }
 
     #[test]
@@ -254,9 +254,9 @@ mod tests {
         let alike = json!({"spec.to": "spec.from.*.header"});
         let alike = serde_json::from_value(alike).unwrap();
         let (none, unannotated) = (Values::default(), BTreeMap::new());
-        let condition = Condition {
+        let condition = PolicyCondition {
             alike: Some(&alike),
-            ..Condition::new(&none, &none, &unannotated)
+            ..PolicyCondition::new(&none, &none, &unannotated)
         };
         let from = json!([{"header": "X-One"}, {"header": "Authorization"}, {"cookie": "c"}]);
         assert!(condition.holds_in(&json!({"to": "authorization", "from": from})));
@@ -268,9 +268,9 @@ mod tests {
     fn a_field_may_have_one_text_twice() {
         let fields = ["spec.providers.*.name".to_owned().into()];
         let (none, unannotated) = (Values::default(), BTreeMap::new());
-        let condition = Condition {
+        let condition = PolicyCondition {
             repeated: &fields,
-            ..Condition::new(&none, &none, &unannotated)
+            ..PolicyCondition::new(&none, &none, &unannotated)
         };
         let named =
             |names: [&str; 2]| json!({"providers": names.map(|name| json!({"name": name}))});

@@ -72,7 +72,7 @@ impl Profile {
                 value: allow.map_or(Value::Null, |allow| list(allow, allowed)),
                 from: allow.map(|allow| allow.from).unwrap_or_default(),
             },
-            shown("targets.refused", &self.refused, |v| {
+            shown("targets.refused", &self.excluded_targets, |v| {
                 json!((!v.kinds.is_empty()).then(|| v.kinds.iter().map(kind).collect::<Vec<_>>()))
             }),
             fact("targets.nameComparison", &self.name_comparison),
@@ -152,7 +152,7 @@ impl Profile {
             fact("merge.keptFromAbove", &merging.kept_from_above),
             fact("merge.partitionBy", &merging.partition_by),
             fact("merge.accumulatePerStage", &merging.accumulate_per_stage),
-            fact("merge.inheritance", &merging.inheritance),
+            fact("merge.inheritance", &merging.delegation_merge),
         ]
     }
 

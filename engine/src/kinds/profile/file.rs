@@ -10,9 +10,9 @@ use super::condition::Values;
 use super::controller::ControllerFile;
 use super::{
     ActsThrough, Alternatives, Annotation, Caveat, Clash, Class, Classes, ConflictScope, Control,
-    CrossNamespace, EqualAge, GatewayByLabel, GatewayPods, NameComparison, OnMissing, Only, Parent,
-    RefField, Reference, Refused, RejectedIf, ReportedInvalid, Requirement, SameTarget,
-    SectionNaming, ServiceAs, SpecPath, StatusShape, Weakness,
+    CrossNamespace, EqualAge, ExcludedTargets, GatewayByLabel, GatewayPods, NameComparison,
+    OnMissing, Only, Parent, RefField, Reference, RejectedIf, ReportedInvalid, Requirement,
+    SameTarget, SectionNaming, ServiceAs, SpecPath, StatusShape, Weakness,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -22,7 +22,7 @@ use crate::model::section::PortsBy;
 mod merge;
 
 pub use merge::{
-    Dialect, IdleFile, Merge, Number, OnRoutesFile, PartitionBy, StanzasFile, StrategyFile,
+    Dialect, IneffectiveFile, Merge, Number, OnRoutesFile, PartitionBy, StanzasFile, StrategyFile,
     StrategyValue,
 };
 
@@ -168,13 +168,14 @@ pub struct StatusFile {
     /// Conditions with names of the project's own that are `True` if all is well, and a fault if they are `False`.
     pub must_be_true: Option<Vec<Arc<str>>>,
     /// Conditions by which controllers say that a policy is accepted and has nothing to apply to yet, or is overridden somewhere.
-    pub idle: Option<Vec<IdleCondition>>,
+    pub idle: Option<Vec<NothingToApplyToCondition>>,
 }
 
 /// A condition by which controllers say that a policy has nothing to apply to yet, or is overridden somewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct IdleCondition {
+#[schemars(rename = "IdleCondition")]
+pub struct NothingToApplyToCondition {
     /// The type of the condition; its status is `False`.
     pub r#type: String,
     /// Its reason.
@@ -186,9 +187,9 @@ pub struct IdleCondition {
     pub message_goes_on: bool,
 }
 
-// === impl IdleCondition ===
+// === impl NothingToApplyToCondition ===
 
-impl IdleCondition {
+impl NothingToApplyToCondition {
     /// Whether a condition of a policy is this one.
     pub(crate) fn covers(&self, condition: &Condition) -> bool {
         let is_message = if self.message_goes_on {
@@ -231,7 +232,7 @@ pub struct Targets {
     /// Kinds that can be targets; all by default.
     pub allow: Option<Vec<AllowFile>>,
     /// Kinds that no controller accepts as targets. For policy kinds without `allow`.
-    pub refused: Option<Refused>,
+    pub refused: Option<ExcludedTargets>,
     /// The comparison of group and kind.
     pub name_comparison: Option<NameComparison>,
     /// Whether unnamed rule *i* of a route may be called `rule-<i+1>`.

@@ -32,7 +32,7 @@ impl Profile {
     /// that is unknown.
     pub fn out_of_place(&self, target: &GroupKind) -> Option<OutOfPlace> {
         let (policy, target_kind) = (&self.gk.kind, &target.kind);
-        if !self.inherits() {
+        if !self.is_inherited() {
             // Its targets are not all known.
             let known = self.allow.as_ref().map(|allow| &allow.value)?;
             if known.is_empty() || self.takes_kind(target) {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::delegation::InheritanceFile;
+use super::delegation::DelegationMergeFile;
 use super::file::PartitionBy;
 use super::paths::{read_all_within_spec, read_path, read_within_spec};
 use super::{
-    DictatedBy, Direction, EmptySpec, Fact, MergeWith, NotApplied, OnListeners, Only, Op,
-    PortSettings, SpecPath, Strategy, Unread,
+    DictatedBy, Direction, EmptySpec, Fact, IgnoredSettings, MergeWith, NotApplied, OnListeners,
+    Only, Op, PortSettings, SpecPath, Strategy,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -274,7 +274,7 @@ pub struct Merging {
     /// The settings for single ports.
     pub ports: Fact<Option<PortSettings>>,
     /// Settings that controllers do not read because of another setting of the same policy.
-    pub unread: Fact<Vec<Unread>>,
+    pub unread: Fact<Vec<IgnoredSettings>>,
     /// Values of the merged settings with which controllers apply none of them.
     pub not_applied_if: Fact<Vec<NotApplied>>,
     /// Levels whose policies merge by age.
@@ -291,7 +291,7 @@ pub struct Merging {
     pub partition_by: Fact<Option<PartitionBy>>,
     /// The strategies by which policies of a route that delegates merge with those of the routes that it delegates to, if it may
     /// say so.
-    pub inheritance: Fact<Option<Arc<InheritanceFile>>>,
+    pub delegation_merge: Fact<Option<Arc<DelegationMergeFile>>>,
 }
 
 /// The names of the stanzas of a kind: `defaults` and `overrides`, or the singular.

@@ -81,7 +81,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         gateway_by_label: stated(explicit, |p| p.targets.gateway_by_label.clone().map(Some)),
         gateway_pods: stated(explicit, |p| p.targets.gateway_pods.clone().map(Some)),
         root_namespace: stated(explicit, |p| p.targets.root_namespace.clone().map(Some)),
-        refused: stated(explicit, |p| p.targets.refused.clone()),
+        excluded_targets: stated(explicit, |p| p.targets.refused.clone()),
         name_comparison: first(explicit, |p| p.targets.name_comparison)
             .or_else(|| from_crd(derived.and_then(|d| d.spelled)))
             .unwrap_or_default(),
@@ -347,7 +347,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         kept_from_above: stated(explicit, |p| p.merge.kept_from_above.clone()),
         partition_by: stated(explicit, |p| p.merge.partition_by.clone().map(Some)),
         accumulate_per_stage: stated(explicit, |p| p.merge.accumulate_per_stage.clone()),
-        inheritance: stated(explicit, |p| p.merge.inheritance.clone().map(Some)),
+        delegation_merge: stated(explicit, |p| p.merge.delegation_merge.clone().map(Some)),
         non_empty_if: stated(explicit, |p| {
             let fields = p.merge.non_empty_if.as_ref()?;
             Some(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::file::IdleFile;
+use super::file::IneffectiveFile;
 use super::{
     Class, Direction, EmptySpec, Fact, Ineffective, MergeWith, Op, Profile, Source, Strategy,
 };
@@ -52,7 +52,7 @@ impl OnRoutes {
     }
 
     /// Adds the settings that do nothing at some levels, of those that apply there.
-    pub(super) fn add_ineffective(&mut self, idle: &Fact<Vec<IdleFile>>) {
+    pub(super) fn add_ineffective(&mut self, idle: &Fact<Vec<IneffectiveFile>>) {
         let mut profile = Profile::clone(&self.profile);
         profile.ineffective.from = idle.from;
         profile.ineffective.value = Ineffective::read(&profile, &idle.value);

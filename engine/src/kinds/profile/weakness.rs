@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::annotation_value::AnnotationsFile;
-use super::condition::{Condition, Values};
+use super::condition::{PolicyCondition, Values};
 use super::open_rules::{OpenRules, Passing};
 use super::paths::SpecPath;
 use crate::model::ids::GroupKind;
@@ -101,15 +101,15 @@ pub struct OpenTarget {
 
 impl Weakness {
     /// When it applies.
-    pub fn condition(&self) -> Condition<'_> {
+    pub fn condition(&self) -> PolicyCondition<'_> {
         let passing = match self.result {
             WeaknessResult::SomePass => Passing::NotDenied,
             WeaknessResult::AllPass | WeaknessResult::NotApplied => Passing::All,
         };
-        Condition {
+        PolicyCondition {
             open: self.open_rules.as_ref().map(|rules| (rules, passing)),
             not_open: self.unless_open_rules.as_ref(),
-            ..Condition::new(&self.when, &self.unless, &self.annotated)
+            ..PolicyCondition::new(&self.when, &self.unless, &self.annotated)
         }
     }
 }

@@ -52,18 +52,18 @@ const LONGEST_MESSAGE: usize = 512;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reported {
     /// In the order of the status. For routes, Gateways and `ListenerSets`, empty unless some entry is not good.
-    pub entries: Box<[Entry]>,
+    pub entries: Box<[StatusEntry]>,
 }
 
 /// The report of one controller about an object or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct StatusEntry {
     /// The object or part.
     pub subject: Subject,
     /// The controller, if the status names one.
     pub controller: Option<Arc<str>>,
     /// Whether the object is accepted.
-    pub acceptance: Acceptance,
+    pub acceptance: ReportedAcceptance,
     /// Conditions that are not good.
     pub conditions: Box<[Condition]>,
 }
@@ -83,7 +83,7 @@ pub enum Subject {
 
 /// The acceptance of an object, as a controller reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Acceptance {
+pub enum ReportedAcceptance {
     /// Not reported, or not yet.
     Unsaid,
     /// Reported for an older generation.
@@ -186,7 +186,7 @@ struct Reader<'a> {
 // === impl Reader ===
 
 impl Reader<'_> {
-    fn part(&self, json: EntryJson) -> Entry {
+    fn part(&self, json: EntryJson) -> StatusEntry {
         let subject = match (json.ancestor_ref, json.parent_ref, json.name) {
             (Some(ancestor), ..) => {
                 let ParentRef {
@@ -220,8 +220,8 @@ impl Reader<'_> {
         subject: Subject,
         controller: Option<Arc<str>>,
         conditions: Vec<ConditionJson>,
-    ) -> Entry {
-        let mut acceptance = Acceptance::Unsaid;
+    ) -> StatusEntry {
+        let mut acceptance = ReportedAcceptance::Unsaid;
         let mut kept: Vec<Condition> = Vec::new();
         let mut is_enforced = false;
         for json in conditions {
@@ -234,12 +234,12 @@ impl Reader<'_> {
                 "False" => false,
                 _ => continue,
             };
-            if ACCEPTANCE.contains(&&*name) && acceptance != Acceptance::Rejected {
+            if ACCEPTANCE.contains(&&*name) && acceptance != ReportedAcceptance::Rejected {
                 acceptance = match (is_current, holds) {
-                    (false, _) => Acceptance::Outdated,
-                    (true, true) => Acceptance::Accepted,
+                    (false, _) => ReportedAcceptance::Outdated,
+                    (true, true) => ReportedAcceptance::Accepted,
                     (true, false) if NO_REJECTION.contains(&&*reason) => acceptance,
-                    (true, false) => Acceptance::Rejected,
+                    (true, false) => ReportedAcceptance::Rejected,
                 };
             }
             is_enforced |= is_current && holds && ENFORCEMENT.contains(&&*name);
@@ -260,8 +260,8 @@ impl Reader<'_> {
             }
         }
         // An enforced policy is accepted, even if the controller does not report so.
-        if acceptance == Acceptance::Unsaid && is_enforced {
-            acceptance = Acceptance::Accepted;
+        if acceptance == ReportedAcceptance::Unsaid && is_enforced {
+            acceptance = ReportedAcceptance::Accepted;
         }
         let is_listener = matches!(subject, Subject::Listener(_));
         if is_listener
@@ -269,9 +269,9 @@ impl Reader<'_> {
                 .iter()
                 .any(|condition| condition.leaves_out(acceptance))
         {
-            acceptance = Acceptance::Rejected;
+            acceptance = ReportedAcceptance::Rejected;
         }
-        Entry {
+        StatusEntry {
             subject,
             controller,
             acceptance,
@@ -329,8 +329,9 @@ impl Reported {
             let part: Vec<EntryJson> = list(part).unwrap_or_default();
             entries.extend(part.into_iter().map(|entry| reader.part(entry)));
         }
-        let counts = |entry: &Entry| {
-            !entry.conditions.is_empty() || of_policy && entry.acceptance != Acceptance::Unsaid
+        let counts = |entry: &StatusEntry| {
+            !entry.conditions.is_empty()
+                || of_policy && entry.acceptance != ReportedAcceptance::Unsaid
         };
         if !entries.iter().any(counts) {
             return None;
@@ -367,22 +368,23 @@ impl Reported {
     }
 }
 
-// === impl Entry ===
+// === impl StatusEntry ===
 
-impl Entry {
+impl StatusEntry {
     fn is_plain_acceptance(&self) -> bool {
-        self.acceptance == Acceptance::Accepted
+        self.acceptance == ReportedAcceptance::Accepted
             && self.controller.is_none()
             && self.conditions.is_empty()
     }
 
     /// The condition that rejects the object at its current generation.
     pub fn rejection(&self) -> Option<&Condition> {
-        if self.acceptance != Acceptance::Rejected {
+        if self.acceptance != ReportedAcceptance::Rejected {
             return None;
         }
         let conditions = || self.conditions.iter();
-        let left_out = || conditions().find(|condition| condition.leaves_out(Acceptance::Unsaid));
+        let left_out =
+            || conditions().find(|condition| condition.leaves_out(ReportedAcceptance::Unsaid));
         let of_listener = matches!(self.subject, Subject::Listener(_));
         let rejection = conditions().find(|condition| condition.rejects());
         rejection.or_else(|| left_out().filter(|_| of_listener))
@@ -446,10 +448,10 @@ impl Condition {
 
     /// Whether it reports that a listener is left out of the configuration. Some controllers write no other condition
     /// for such a listener; others accept it and call it invalid.
-    fn leaves_out(&self, acceptance: Acceptance) -> bool {
+    fn leaves_out(&self, acceptance: ReportedAcceptance) -> bool {
         let reason = &*self.reason;
         let is_lasting = match acceptance {
-            Acceptance::Accepted => reason == INVALID,
+            ReportedAcceptance::Accepted => reason == INVALID,
             _ => !NO_REJECTION.contains(&reason) && !NOT_YET_PROGRAMMED.contains(&reason),
         };
         self.is_current && &*self.name == PROGRAMMED && is_lasting

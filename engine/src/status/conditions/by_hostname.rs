@@ -20,7 +20,7 @@ pub(super) fn of_other_listeners(
 ) -> Option<String> {
     let owner = snapshot.get(&target.object)?;
     let is_reached = groups.iter().any(|group| !group.paths.routes.is_empty());
-    if is_reached || !policy.profile.inherits() || owner.listeners().is_empty() {
+    if is_reached || !policy.profile.is_inherited() || owner.listeners().is_empty() {
         return None;
     }
     let by_hostname = PoliciesByHostname::around(snapshot, &owner.key)?;

@@ -11,7 +11,7 @@ pub struct EffectiveTargets {
     paths: Vec<PathSet>,
 }
 
-// === impl ActsOn ===
+// === impl EffectiveTargets ===
 
 impl EffectiveTargets {
     pub(super) fn add(&mut self, group: &PathGroup) {

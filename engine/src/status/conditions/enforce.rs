@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::idle::idle;
+use super::no_effect::no_effect;
 use super::unknown::{if_it_delegates, if_it_is_rejected};
 use super::{NoEffect, State, TargetStatus, Winner};
-use crate::effective::{Outcome, PathGroup, Stack, has_narrower_listener};
+use crate::effective::{PathGroup, Stack, StackAndEffective, has_narrower_listener};
 use crate::kinds::profile::SameTarget;
 use crate::merge::{PolicyOutcome, ValuesInForce, act_together, policies_in_force};
 use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
@@ -49,7 +49,8 @@ fn has_others(stack: &Stack, policy: &Policy) -> bool {
 
 /// The maximum number of leaves of a policy that [`enforce`] visits.
 pub(super) fn cost(policy: &Policy, groups: &[&PathGroup]) -> usize {
-    let outcomes: maps::HashSet<Outcome> = groups.iter().map(|group| group.outcome()).collect();
+    let outcomes: maps::HashSet<StackAndEffective> =
+        groups.iter().map(|group| group.outcome()).collect();
     outcomes.len() * policy.leaves()
 }
 
@@ -65,7 +66,7 @@ pub(super) fn enforce(
 ) {
     let counts = |group: &&&PathGroup| group.complete && group.attached;
     let mut tally = PathCounts::default();
-    let mut known: maps::HashMap<Outcome, Option<InForce>> = maps::HashMap::default();
+    let mut known: maps::HashMap<StackAndEffective, Option<InForce>> = maps::HashMap::default();
     // By list of ancestor paths, which many groups share.
     let mut through: maps::HashMap<&AncestorPaths, PathCounts> = maps::HashMap::default();
     let mut paths: Option<Arc<[SettingPath]>> = None;
@@ -131,7 +132,7 @@ pub(super) fn enforce(
         let why = why.unwrap_or_else(|| "it sets nothing".to_owned());
         State::NoEffect(NoEffect::lasting(why))
     } else {
-        let idle = || idle(snapshot, policy, groups, &status.target);
+        let idle = || no_effect(snapshot, policy, groups, &status.target);
         let state = tally.state().unwrap_or_else(idle);
         let state = match refused {
             Some(why) if state == State::Overridden && status.by.is_empty() => {

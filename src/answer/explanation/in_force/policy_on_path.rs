@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::answer::Named;
-use crate::answer::explanation::{PolicyOnRequest, PolicyOutcome};
+use crate::answer::explanation::{PolicyOnRequest, StateOnRequest};
 use crate::engine::attachment::conflict::conflict_winner;
 use crate::engine::effective::PathGroup;
 use crate::engine::model::ids::{ObjectKey, Place};
@@ -80,18 +80,18 @@ impl PolicyOnPath {
 
     pub(super) fn policy_on_request(self, key: &ObjectKey, snapshot: &Snapshot) -> PolicyOnRequest {
         let state = match (self.is_in_force, self.lost.is_empty()) {
-            _ if self.unknown.is_some() => PolicyOutcome::Unknown,
-            (true, false) => PolicyOutcome::PartiallyEnforced,
+            _ if self.unknown.is_some() => StateOnRequest::Unknown,
+            (true, false) => StateOnRequest::PartiallyEnforced,
             (false, _) if self.rejection.as_ref().is_some_and(|one| one.is_accepted) => {
-                PolicyOutcome::NoEffect
+                StateOnRequest::NoEffect
             }
-            (false, _) if self.rejection.is_some() => PolicyOutcome::Rejected,
-            (false, _) if self.conflicted => PolicyOutcome::Conflicted,
+            (false, _) if self.rejection.is_some() => StateOnRequest::Rejected,
+            (false, _) if self.conflicted => StateOnRequest::Conflicted,
             // A policy without settings has none to lose.
-            (_, true) => PolicyOutcome::Enforced,
-            (false, false) => PolicyOutcome::Overridden,
+            (_, true) => StateOnRequest::Enforced,
+            (false, false) => StateOnRequest::Overridden,
         };
-        let lost = if state == PolicyOutcome::PartiallyEnforced {
+        let lost = if state == StateOnRequest::PartiallyEnforced {
             self.lost.iter().map(|path| wording::field(path)).collect()
         } else {
             Vec::new()

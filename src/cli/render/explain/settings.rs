@@ -9,7 +9,7 @@ use super::super::phrases as render_words;
 use super::super::style::{Style, Tone};
 use super::super::table::{Cell, Table};
 use super::super::values::{FormattedValue, shown};
-use crate::answer::explanation::{PolicyOnRequest, PolicyOutcome, Step};
+use crate::answer::explanation::{PolicyOnRequest, StateOnRequest, Step};
 use crate::answer::{Effective, Named};
 use crate::engine::model::ids::Place;
 use crate::engine::model::wording;
@@ -110,7 +110,7 @@ fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
             policy.object.gk == effective.policy_kind.0
                 && matches!(
                     policy_state.state,
-                    PolicyOutcome::Enforced | PolicyOutcome::PartiallyEnforced
+                    StateOnRequest::Enforced | StateOnRequest::PartiallyEnforced
                 )
         });
         for policy_state in acting {
@@ -127,7 +127,7 @@ fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
     };
     let is_rejected = |policy: &Named| {
         let mut policies = step.policies.iter();
-        policies.any(|one| one.policy == *policy && one.state == PolicyOutcome::Rejected)
+        policies.any(|one| one.policy == *policy && one.state == StateOnRequest::Rejected)
     };
     for (pointer, source) in &effective.sources {
         let Named(place) = source;
@@ -205,12 +205,12 @@ fn beaten(policies: &[PolicyOnRequest], kinds: &Kinds) -> Table {
         Table::new(&["NOT ENFORCED", "POLICY", "FROM", "STATE", "REASON"]).sentences(&["REASON"]);
     for policy_state in policies {
         let tone = match policy_state.state {
-            PolicyOutcome::Enforced => continue,
-            PolicyOutcome::PartiallyEnforced
-            | PolicyOutcome::Overridden
-            | PolicyOutcome::NoEffect
-            | PolicyOutcome::Unknown => Tone::Warning,
-            PolicyOutcome::Conflicted | PolicyOutcome::Rejected => Tone::Bad,
+            StateOnRequest::Enforced => continue,
+            StateOnRequest::PartiallyEnforced
+            | StateOnRequest::Overridden
+            | StateOnRequest::NoEffect
+            | StateOnRequest::Unknown => Tone::Warning,
+            StateOnRequest::Conflicted | StateOnRequest::Rejected => Tone::Bad,
         };
         let Named(policy) = &policy_state.policy;
         table.row([
@@ -237,17 +237,17 @@ fn why(policy_state: &PolicyOnRequest) -> String {
     let by = by.join(", ");
     let who = match policy_state.state {
         _ if by.is_empty() => None,
-        PolicyOutcome::PartiallyEnforced if !policy_state.lost.is_empty() => Some(format!(
+        StateOnRequest::PartiallyEnforced if !policy_state.lost.is_empty() => Some(format!(
             "{} overridden by {by}",
             policy_state.lost.join(", ")
         )),
-        PolicyOutcome::PartiallyEnforced => Some(format!("partly overridden by {by}")),
-        PolicyOutcome::Overridden => Some(format!("overridden by {by}")),
-        PolicyOutcome::Conflicted => Some(format!("conflicts with {by}")),
-        PolicyOutcome::Enforced
-        | PolicyOutcome::Rejected
-        | PolicyOutcome::NoEffect
-        | PolicyOutcome::Unknown => None,
+        StateOnRequest::PartiallyEnforced => Some(format!("partly overridden by {by}")),
+        StateOnRequest::Overridden => Some(format!("overridden by {by}")),
+        StateOnRequest::Conflicted => Some(format!("conflicts with {by}")),
+        StateOnRequest::Enforced
+        | StateOnRequest::Rejected
+        | StateOnRequest::NoEffect
+        | StateOnRequest::Unknown => None,
     };
     who.into_iter()
         .chain(policy_state.reason.clone())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::effective::{Outcome, Resolver};
+use crate::effective::{Resolver, StackAndEffective};
 use crate::kinds::profile::{Class, Control, Direction, Profile, Strategy};
 use crate::merge::{Effective, is_unset};
 use crate::model::ids::ObjectKey;
@@ -58,7 +58,7 @@ pub(super) fn claims(
     key: &ObjectKey,
 ) -> Vec<ProjectedField> {
     let mut common: Option<BTreeMap<Vec<String>, ProjectedField>> = None;
-    let mut known: HashSet<(Outcome, Option<Position>)> = HashSet::default();
+    let mut known: HashSet<(StackAndEffective, Option<Position>)> = HashSet::default();
     for group in resolver.paths_through(key, &profile.gk) {
         if !known.insert((group.outcome(), group.position(key))) {
             continue;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::rules::{Entry, Rules, some, texts};
+use super::rules::{PartialEntry, Rules, some, texts};
 use super::{REF_FIELDS, Schemas};
 use crate::kinds::cel::{CelBudget, Rule, Truth};
 use crate::kinds::profile::RefField;
@@ -17,11 +17,13 @@ const MOST_TEXTS: usize = 200;
 /// The kinds that the rules of a field allow, if they allow only some. The group is `*` if they do not restrict it.
 pub(super) fn kinds(rules: &Rules<'_>, effort: &mut CelBudget) -> Option<Vec<GroupKind>> {
     let refuses_kind = |group: Truth, kind: Truth, effort: &mut CelBudget| {
-        let entry = Entry::default().with("group", group).with("kind", kind);
+        let entry = PartialEntry::default()
+            .with("group", group)
+            .with("kind", kind);
         rules.reject(&entry, effort)
     };
     let any_group = |kind: Truth, effort: &mut CelBudget| {
-        rules.reject(&Entry::default().with("kind", kind), effort)
+        rules.reject(&PartialEntry::default().with("kind", kind), effort)
     };
     if !any_group(Truth::Stranger, effort) {
         return None;
@@ -65,7 +67,8 @@ fn is_group(text: &str) -> bool {
 
 /// Whether the rules reject every string as this part of an entry.
 pub(super) fn forbid(rules: &Rules<'_>, part: &str, effort: &mut CelBudget) -> bool {
-    let mut refused = |value: Truth| rules.reject(&Entry::default().with(part, value), effort);
+    let mut refused =
+        |value: Truth| rules.reject(&PartialEntry::default().with(part, value), effort);
     if !refused(Truth::Stranger) {
         return false;
     }
@@ -77,7 +80,7 @@ pub(super) fn forbid(rules: &Rules<'_>, part: &str, effort: &mut CelBudget) -> b
 
 /// Whether the rules reject entries without this part.
 pub(super) fn require(rules: &Rules<'_>, part: &str, effort: &mut CelBudget) -> bool {
-    rules.reject(&Entry::default().with(part, Truth::Absent), effort)
+    rules.reject(&PartialEntry::default().with(part, Truth::Absent), effort)
 }
 
 /// Whether the rules reject two equal entries because they are equal, not because of their content.
@@ -89,7 +92,7 @@ pub(super) fn unique(
     let kind = kinds.and_then(|kinds| kinds.first().cloned());
     let kind = kind.unwrap_or_else(|| GroupKind::new("group.example.com", "Kind"));
     let named = |name: &str| {
-        let entry = Entry::default()
+        let entry = PartialEntry::default()
             .with("group", Truth::Text(kind.group.as_str().into()))
             .with("kind", Truth::Text(kind.kind.as_str().into()))
             .with("name", Truth::Text(name.into()))
@@ -108,7 +111,7 @@ pub(super) fn one_form(schemas: &Schemas, refs: &[RefField], effort: &mut CelBud
     if !(has(single) && has(plural)) {
         return false;
     }
-    let entry = Entry::default().known();
+    let entry = PartialEntry::default().known();
     let list = Truth::Among(vec![entry.clone()]);
     let rules: Vec<Rule> = texts(&schemas.spec)
         .filter_map(|text| Rule::parse(text, effort))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::rules::{Entry, texts};
+use super::rules::{PartialEntry, texts};
 use super::{REF_FIELDS, Schemas, entry_schema};
 use crate::kinds::cel::{CelBudget, Rule, Truth};
 
@@ -37,7 +37,7 @@ fn plural_instead(spec: &Value, effort: &mut CelBudget) -> bool {
         fields: [(field.into(), value)].into(),
         complete: true,
     };
-    let known = || Entry::default().known();
+    let known = || PartialEntry::default().known();
     let of_one = alone(single, known());
     let of_many = alone(plural, Truth::List(vec![known()]));
     let rules: Vec<Rule> = texts(spec)

@@ -84,7 +84,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Whether a policy with this entry at any position among others is rejected, regardless of the rest.
-    pub(super) fn reject(&self, entry: &Entry, effort: &mut CelBudget) -> bool {
+    pub(super) fn reject(&self, entry: &PartialEntry, effort: &mut CelBudget) -> bool {
         let outside = self
             .enums
             .iter()
@@ -136,9 +136,9 @@ impl<'a> Rules<'a> {
 
 /// A partly known entry of a target field.
 #[derive(Clone, Default)]
-pub(super) struct Entry(BTreeMap<Arc<str>, Truth>);
+pub(super) struct PartialEntry(BTreeMap<Arc<str>, Truth>);
 
-impl Entry {
+impl PartialEntry {
     /// Adds a member.
     pub(super) fn with(mut self, part: &str, value: Truth) -> Self {
         self.0.insert(part.into(), value);

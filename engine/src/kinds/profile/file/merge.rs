@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::condition::Values;
 use super::super::{
-    DictatedBy, Direction, EmptySpec, InheritanceFile, MergeWith, NotApplied, OnListeners, Op,
-    PortSettings, SpecPath, Unread,
+    DelegationMergeFile, DictatedBy, Direction, EmptySpec, IgnoredSettings, MergeWith, NotApplied,
+    OnListeners, Op, PortSettings, SpecPath,
 };
 use super::yes;
 use crate::model::level::Level;
@@ -66,14 +66,14 @@ pub struct Merge {
     /// above.
     pub on_routes: Option<Vec<OnRoutesFile>>,
     /// Settings that do nothing if a policy is attached at some levels.
-    pub ineffective: Option<Vec<IdleFile>>,
+    pub ineffective: Option<Vec<IneffectiveFile>>,
     /// Listeners on which only some settings are in force, or policies merge in other stages, by their protocol.
     pub on_listeners: Option<Vec<OnListeners>>,
     /// A list of settings for single ports: each entry applies only to the listeners of its port.
     pub ports: Option<PortSettings>,
     /// Settings that controllers do not read because of another setting of the same policy, even if the policies that it is
     /// merged with set them.
-    pub unread: Option<Vec<Unread>>,
+    pub unread: Option<Vec<IgnoredSettings>>,
     /// Values of the merged settings with which controllers apply none of them.
     pub not_applied_if: Option<Vec<NotApplied>>,
     /// Levels whose policies merge by age, as if they had one target.
@@ -92,7 +92,8 @@ pub struct Merge {
     /// The field by whose value policies are partitioned: those with one value do not merge with those with another one.
     pub partition_by: Option<PartitionBy>,
     /// The strategies by which policies of a route that delegates merge with those of the routes that it delegates to.
-    pub inheritance: Option<Arc<InheritanceFile>>,
+    #[serde(rename = "inheritance")]
+    pub delegation_merge: Option<Arc<DelegationMergeFile>>,
 }
 
 /// A field by whose value policies are partitioned: those with one value do not merge with those with another one, and both
@@ -109,7 +110,8 @@ pub struct PartitionBy {
 /// Settings that do nothing at some levels.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct IdleFile {
+#[schemars(rename = "IdleFile")]
+pub struct IneffectiveFile {
     /// The levels.
     pub levels: Vec<Level>,
     /// The settings: `spec.timeouts`.

@@ -3,7 +3,7 @@
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
-use super::{Acceptance, Header, Reported};
+use super::{Header, Reported, ReportedAcceptance};
 
 fn reported(generation: i64, status: &Value) -> Option<Reported> {
     let header = Header {
@@ -29,21 +29,24 @@ fn a_condition_counts_at_the_generation_that_it_saw() {
     };
     assert_eq!(
         opinion(&ancestors("False", &json!(2))),
-        Acceptance::Rejected
+        ReportedAcceptance::Rejected
     );
     assert_eq!(
         opinion(&ancestors("False", &json!(1))),
-        Acceptance::Outdated
+        ReportedAcceptance::Outdated
     );
     assert_eq!(
         opinion(&ancestors("False", &Value::Null)),
-        Acceptance::Rejected
+        ReportedAcceptance::Rejected
     );
     assert_eq!(
         opinion(&ancestors("True", &json!("2"))),
-        Acceptance::Accepted
+        ReportedAcceptance::Accepted
     );
-    assert_eq!(opinion(&ancestors("True", &json!(1))), Acceptance::Outdated);
+    assert_eq!(
+        opinion(&ancestors("True", &json!(1))),
+        ReportedAcceptance::Outdated
+    );
     assert_eq!(reported(2, &ancestors("Unknown", &json!(2))), None);
 }
 
@@ -79,7 +82,7 @@ fn a_listener_that_is_not_programmed_for_a_lasting_reason_is_rejected() {
         let reason = entry
             .rejection()
             .map(|condition| condition.reason.to_string());
-        (entry.acceptance == Acceptance::Rejected, reason)
+        (entry.acceptance == ReportedAcceptance::Rejected, reason)
     };
     let rejected = (true, Some("Invalid".to_owned()));
     assert_eq!(reports("Invalid", None, 2), rejected);

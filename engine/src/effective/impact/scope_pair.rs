@@ -7,7 +7,7 @@ use crate::effective::{PathScope, Resolver};
 use crate::model::ids::{GroupKind, ObjectKey};
 
 /// An object and how far the paths of a kind through it extend on either side.
-pub(super) struct Extent<'a> {
+pub(super) struct ComparedScope<'a> {
     pub(super) key: &'a ObjectKey,
     pub(super) scope: PathScope,
     /// Its name and the same extent before the change.
@@ -22,7 +22,7 @@ pub(super) fn extents<'a>(
     renames: &Renames,
     kind: &GroupKind,
     objects: &'a BTreeSet<ObjectKey>,
-) -> Vec<Extent<'a>> {
+) -> Vec<ComparedScope<'a>> {
     let extents = objects.iter().map(|key| {
         let former = renames.former(key);
         let before = former
@@ -33,7 +33,7 @@ pub(super) fn extents<'a>(
             let former_scope = renames.former_scope(key, scope.clone());
             (former, former_scope)
         });
-        Extent { key, scope, former }
+        ComparedScope { key, scope, former }
     });
     extents.collect()
 }

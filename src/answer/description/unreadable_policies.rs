@@ -5,7 +5,7 @@ use crate::engine::model::ids::ObjectKey;
 use crate::engine::state::snapshot::Snapshot;
 
 /// The policies of a state that could not be read, sorted.
-pub fn unread_policies(snapshot: &Snapshot) -> Vec<Named> {
+pub fn unreadable_policies(snapshot: &Snapshot) -> Vec<Named> {
     let policies = snapshot.policy_kinds().flat_map(|gk| snapshot.objects(gk));
     let unread = policies.filter(|policy| policy.unread.is_some());
     let mut keys: Vec<&ObjectKey> = unread.map(|policy| &policy.key).collect();

@@ -10,11 +10,11 @@ use attache_engine::state::snapshot::Snapshot;
 /// The policies that are not read, by kind. They are cached, so all questions must be about one
 /// snapshot.
 #[derive(Default)]
-pub(crate) struct UnreadPolicies(HashMap<GroupKind, BTreeMap<Arc<str>, String>>);
+pub(crate) struct UnreadablePolicies(HashMap<GroupKind, BTreeMap<Arc<str>, String>>);
 
-// === impl UnreadPolicies ===
+// === impl UnreadablePolicies ===
 
-impl UnreadPolicies {
+impl UnreadablePolicies {
     /// Why the effect of policies of a kind on targets in a namespace is unknown; `None` if it is
     /// known.
     pub(crate) fn why(

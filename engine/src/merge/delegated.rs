@@ -3,7 +3,7 @@
 use super::MergeLevel;
 use super::lasting::LastingSettings;
 use super::operand::{Layer, PartialResult, layers, upward};
-use crate::kinds::profile::{Inheritance, Profile, SpecPath};
+use crate::kinds::profile::{DelegationMerge, Profile, SpecPath};
 
 /// Folds levels upward, each policy by its strategy; those of a route with an annotation are merged first, and their
 /// result is merged by the annotation. `all_layers` are the layers of all levels.
@@ -13,16 +13,18 @@ pub(super) fn merged<T: PartialResult>(
     all_layers: &[Layer<'_>],
     own: Option<T>,
 ) -> Option<T> {
-    if levels.iter().all(|level| level.inheritance.is_none()) {
+    if levels.iter().all(|level| level.delegation_merge.is_none()) {
         return upward(profile, all_layers, own);
     }
     let routes = levels.chunk_by(|one, next| one.delegations == next.delegations);
     let routes: Vec<&[MergeLevel<'_>]> = routes.collect();
     routes.into_iter().rev().fold(own, |below, route| {
         let layers = layers(profile, route);
-        let inheritance = route.first().and_then(|level| level.inheritance);
-        match (below, inheritance) {
-            (Some(below), Some(inheritance)) => Some(by(profile, inheritance, &layers, below)),
+        let delegation_merge = route.first().and_then(|level| level.delegation_merge);
+        match (below, delegation_merge) {
+            (Some(below), Some(delegation_merge)) => {
+                Some(by(profile, delegation_merge, &layers, below))
+            }
             (below, _) => upward(profile, &layers, below),
         }
     })
@@ -31,14 +33,14 @@ pub(super) fn merged<T: PartialResult>(
 /// The policies of a route that delegates, and the result of those below it, by an annotation of the route.
 fn by<T: PartialResult>(
     profile: &Profile,
-    inheritance: &Inheritance,
+    delegation_merge: &DelegationMerge,
     layers: &[Layer<'_>],
     below: T,
 ) -> T {
     let Some(above) = upward(profile, layers, None) else {
         return below;
     };
-    let accumulated = &inheritance.accumulate;
+    let accumulated = &delegation_merge.accumulate;
     let is_below_one = |path: &&SpecPath| accumulated.iter().any(|one| path.starts_with(one));
     let kept_from_above = profile.merging.kept_from_above.iter();
     let kept_from_above: Vec<&SpecPath> = kept_from_above.filter(is_below_one).collect();
@@ -46,5 +48,5 @@ fn by<T: PartialResult>(
         accumulated,
         kept_from_above: &kept_from_above,
     };
-    T::merged_with_lasting(profile, inheritance.strategy(), above, below, lasting)
+    T::merged_with_lasting(profile, delegation_merge.strategy(), above, below, lasting)
 }

@@ -20,15 +20,15 @@ pub struct Winner {
 /// Overridden settings, and the policies that override them. A policy near the top loses the same settings on many
 /// paths to different policies, so settings are kept as groups and split on demand.
 #[derive(Clone, Debug, Default)]
-pub struct Lost {
+pub struct OverriddenSettings {
     together: BTreeMap<Vec<SettingPath>, Vec<ObjectKey>>,
     /// All settings of the policy, and the policies that override all of them somewhere.
     all: Option<(Arc<[SettingPath]>, Vec<ObjectKey>)>,
 }
 
-// === impl Lost ===
+// === impl OverriddenSettings ===
 
-impl Lost {
+impl OverriddenSettings {
     /// Adds the overridden settings of some paths.
     pub(super) fn add(&mut self, lost: BTreeMap<SettingPath, Shared<BTreeSet<ObjectKey>>>) {
         let mut runs: Vec<(Vec<SettingPath>, Shared<BTreeSet<ObjectKey>>)> = Vec::new();

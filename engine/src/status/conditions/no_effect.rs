@@ -8,7 +8,8 @@ use super::unknown::unknown;
 use super::{NoEffect, State};
 use crate::attachment::rejection::routes_of;
 use crate::effective::{
-    PathGroup, controllers_follow, controllers_follow_parents, gateway_before, narrower_listeners,
+    PathGroup, controllers_follow, controllers_follow_parents, gateway_in_front_of,
+    narrower_listeners,
 };
 use crate::kinds::profile::Class;
 use crate::kinds::profile::{OnListeners, OnPath};
@@ -28,13 +29,13 @@ use crate::topology::{
 
 /// The state of a policy that reaches no known effective target, with the reason: first, why no request reaches its target;
 /// then, what the policy lacks.
-pub(super) fn idle(
+pub(super) fn no_effect(
     snapshot: &Snapshot,
     policy: &Policy,
     groups: &[&PathGroup],
     target: &Place,
 ) -> State {
-    if let Some(why) = no_gateway_before(snapshot, policy, target) {
+    if let Some(why) = no_gateway_in_front_of(snapshot, policy, target) {
         // Manifests may lack the object, or its Namespace, whose label names the Gateway.
         let object = &target.object;
         let namespace = namespace_key(&object.namespace);
@@ -188,10 +189,12 @@ fn behind_others(policy: &Policy, groups: &[&PathGroup], target: &Place) -> Opti
 
 /// The reason if no Gateway is in front of an object that clients call, for kinds whose policies act at such
 /// Gateways.
-fn no_gateway_before(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
+fn no_gateway_in_front_of(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
     let by_label = policy.profile.gateway_by_label.as_ref()?;
     let object = &target.object;
-    if !Level::is_of_backend(&object.gk) || gateway_before(snapshot, by_label, object).is_some() {
+    if !Level::is_of_backend(&object.gk)
+        || gateway_in_front_of(snapshot, by_label, object).is_some()
+    {
         return None;
     }
     let label = &by_label.label;
@@ -269,7 +272,7 @@ fn not_attached(snapshot: &Snapshot, target: &Place) -> Option<String> {
         route,
         parents.first()?,
     ) {
-        ParentAttachment::Refused { why, .. } => Some(why),
+        ParentAttachment::NotAttached { why, .. } => Some(why),
         ParentAttachment::Attached(_)
         | ParentAttachment::Delegated(_)
         | ParentAttachment::Unknown(_) => None,

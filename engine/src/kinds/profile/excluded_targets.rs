@@ -10,7 +10,7 @@ use crate::model::ids::GroupKind;
 /// Kinds that no controller takes as targets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename = "RefusedFile", deny_unknown_fields)]
-pub struct Refused {
+pub struct ExcludedTargets {
     /// The kinds.
     pub kinds: Vec<GroupKind>,
     /// The object that a policy should name instead: `a backend, such as a Service`.

@@ -13,7 +13,7 @@ use super::{Profile, at_path};
 /// Settings that controllers do not read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename = "UnreadFile", deny_unknown_fields)]
-pub struct Unread {
+pub struct IgnoredSettings {
     /// The settings: `spec.rateLimit.local`.
     settings: Vec<SpecPath>,
     /// If each of these fields of the same policy has one of these values: `spec.rateLimit.type: [Global]`. The values are
@@ -25,7 +25,7 @@ pub struct Unread {
 
 impl Profile {
     /// Removes the settings that controllers do not read from the spec of a policy.
-    pub(crate) fn take_unread(&self, spec: &mut Cow<'_, Value>) {
+    pub(crate) fn take_ignored_settings(&self, spec: &mut Cow<'_, Value>) {
         for unread in self.merging.unread.iter() {
             if unread.when.all_in(spec) {
                 for path in &unread.settings {
