@@ -29,7 +29,7 @@ pub mod strategy;
 pub mod tested;
 pub mod workload;
 
-pub use effective::Effective;
+pub use effective::EffectiveSettings;
 pub use named::{KindName, Named};
 
 /// The version of that interface.

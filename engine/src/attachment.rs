@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use crate::attachment::by_controller::is_not_taken_as_core;
 use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
-use crate::kinds::profile::{Classes, CrossNamespace, Only, Profile, WhenRejected};
+use crate::kinds::profile::{Classes, CrossNamespace, NamingRestriction, Profile, WhenRejected};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{From, Node, Object};
 use crate::model::section;
@@ -161,7 +161,10 @@ pub fn attached_to(
         let leaves_attached = || {
             let profile = &policy.profile;
             let mut references = profile.references.iter();
-            profile.clashes.iter().any(|clash| clash.leaves_attached())
+            profile
+                .rejected_because
+                .iter()
+                .any(|cause| cause.leaves_attached())
                 || references.any(|field| field.if_missing != WhenRejected::NotAttached)
                 || policy.rejected_on(&key.gk).next().is_some()
                 || policy.may_be_reported_invalid()
@@ -272,7 +275,7 @@ pub fn explains_report(
 }
 
 /// The number of policy targets that [`attached_to`] compares with an object.
-pub(crate) fn candidates(snapshot: &Snapshot, key: &ObjectKey) -> usize {
+pub(crate) fn compared_targets(snapshot: &Snapshot, key: &ObjectKey) -> usize {
     let policies = snapshot.policies_naming(key);
     policies.map(|policy| policy.targets.len()).sum()
 }
@@ -433,9 +436,9 @@ fn may_name(profile: &Profile, own: &Arc<str>, gk: &GroupKind) -> bool {
     let is_root = profile.root_namespace.as_ref() == Some(own);
     let restriction = profile.allowed(gk).map(|allowed| allowed.only);
     match restriction {
-        Some(None | Some(Only::Selectors)) => true,
-        Some(Some(Only::OwnNamespace)) => false,
-        Some(Some(Only::RootNamespace)) => is_root,
+        Some(None | Some(NamingRestriction::Selectors)) => true,
+        Some(Some(NamingRestriction::OwnNamespace)) => false,
+        Some(Some(NamingRestriction::RootNamespace)) => is_root,
         None => is_root && gk.is_core("Namespace"),
     }
 }

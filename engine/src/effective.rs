@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::{self, Attachment};
 use crate::kinds::profile::{Class, Profile, ServiceAs};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::maps;
@@ -77,7 +77,7 @@ pub struct PathGroup {
     /// The policies attached along the paths.
     pub stack: Shared<Stack>,
     /// The effective policy.
-    pub effective: Shared<Effective>,
+    pub effective: Shared<EffectivePolicy>,
     /// Whether the paths reach effective targets of the kind.
     pub complete: bool,
     /// Whether the paths begin at a listener or a mesh Service whose controller applies policies of the kind to them. Objects
@@ -88,7 +88,7 @@ pub struct PathGroup {
 }
 
 /// The stack and the effective policy of a group: equal for groups with the same policies and the same result.
-pub type StackAndEffective = (Shared<Stack>, Shared<Effective>);
+pub type StackAndEffective = (Shared<Stack>, Shared<EffectivePolicy>);
 
 /// Resolves effective policies from one snapshot. Looks up each place once.
 #[derive(Debug)]
@@ -229,8 +229,8 @@ impl<'a> Resolver<'a> {
     }
 
     /// Why the policy's controllers reject it at a place because of other objects.
-    pub fn clash(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
-        self.stacks.clash(policy, place)
+    pub fn rejection_at(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
+        self.stacks.rejection_at(policy, place)
     }
 
     /// The kinds of the policies attached to the paths through an object, at the object or above it; sorted.
@@ -307,8 +307,8 @@ impl<'a> Resolver<'a> {
     ///
     /// A direct policy acts only on its target, so its paths are the object and the sections of it.
     pub fn paths_through(&mut self, key: &ObjectKey, kind: &GroupKind) -> Vec<PathGroup> {
-        let shape = self.scope(key, kind);
-        self.paths_of_scope(key, kind, &shape)
+        let scope = self.scope(key, kind);
+        self.paths_of_scope(key, kind, &scope)
     }
 
     /// Like [`Resolver::paths_through`], also for an object to which no policy of a direct kind is attached: it is a path
@@ -318,30 +318,30 @@ impl<'a> Resolver<'a> {
         key: &ObjectKey,
         kind: &GroupKind,
     ) -> Vec<PathGroup> {
-        let mut shape = self.scope(key, kind);
-        if shape.end.is_none() && self.snapshot.get(key).is_some() {
-            shape.end = Some(Level::Port);
+        let mut scope = self.scope(key, kind);
+        if scope.end.is_none() && self.snapshot.get(key).is_some() {
+            scope.end = Some(Level::Port);
         }
-        self.paths_of_scope(key, kind, &shape)
+        self.paths_of_scope(key, kind, &scope)
     }
 
-    /// Like [`Resolver::paths_through`], for paths of a given shape. Caches the last answer, because many policies may be
+    /// Like [`Resolver::paths_through`], for paths of a given scope. Caches the last answer, because many policies may be
     /// attached to one object.
     pub fn paths_with_scope(
         &mut self,
         key: &ObjectKey,
         kind: &GroupKind,
-        shape: &PathScope,
+        scope: &PathScope,
     ) -> Rc<[PathGroup]> {
         if let Some((last, of, known, groups)) = &self.last
             && last == key
             && of == kind
-            && known == shape
+            && known == scope
         {
             return groups.clone();
         }
-        let groups: Rc<[PathGroup]> = self.paths_of_scope(key, kind, shape).into();
-        self.last = Some((key.clone(), kind.clone(), shape.clone(), groups.clone()));
+        let groups: Rc<[PathGroup]> = self.paths_of_scope(key, kind, scope).into();
+        self.last = Some((key.clone(), kind.clone(), scope.clone(), groups.clone()));
         groups
     }
 
@@ -357,7 +357,7 @@ impl<'a> Resolver<'a> {
         routes: &Routes,
         key: &ObjectKey,
         kind: &GroupKind,
-        shape: &PathScope,
+        scope: &PathScope,
     ) -> Rc<[PathGroup]> {
         let subgraph = self.subgraph(key);
         let profile = self.snapshot.profile(kind).cloned();
@@ -365,7 +365,7 @@ impl<'a> Resolver<'a> {
         let ends = |profile: &Arc<Profile>| {
             profile.class.value == Class::Inherited
                 && *profile.service_as != ServiceAs::Frontend
-                && shape
+                && scope
                     .end
                     .is_some_and(|end| !end.is_upper() && end < Level::Backend)
                 && subgraph
@@ -373,29 +373,29 @@ impl<'a> Resolver<'a> {
                     .iter()
                     .all(|(route, _)| routes.contains(&route.key))
         };
-        match (profile.filter(ends), shape.end) {
+        match (profile.filter(ends), scope.end) {
             (Some(profile), Some(end)) => {
                 let mut groups = Vec::new();
                 self.without_routes(Some(key), &profile, &subgraph, end, &mut groups);
                 groups.into()
             }
-            _ => self.paths_with_scope(key, kind, shape),
+            _ => self.paths_with_scope(key, kind, scope),
         }
     }
 
-    /// Like [`Resolver::paths_through`], for a shape that may come from another snapshot, so that both can be compared path
+    /// Like [`Resolver::paths_through`], for a scope that may come from another snapshot, so that both can be compared path
     /// by path.
     pub fn paths_of_scope(
         &mut self,
         key: &ObjectKey,
         kind: &GroupKind,
-        shape: &PathScope,
+        scope: &PathScope,
     ) -> Vec<PathGroup> {
-        let (Some(profile), Some(end)) = (self.snapshot.profile(kind).cloned(), shape.end) else {
+        let (Some(profile), Some(end)) = (self.snapshot.profile(kind).cloned(), scope.end) else {
             return Vec::new();
         };
         if profile.class.value == Class::Direct {
-            return self.direct(key, &profile, &shape.sections);
+            return self.direct(key, &profile, &scope.sections);
         }
         self.paths_to(key, &profile, end)
     }
@@ -469,7 +469,7 @@ impl<'a> Resolver<'a> {
             .collect()
     }
 
-    /// The shape of the paths of a kind through an object.
+    /// The scope of the paths of a kind through an object.
     ///
     /// For a direct kind: the object and those of its sections that have policies. For others, the kind decides where
     /// paths end. A policy on a backend acts there even if no fact says that the kind reaches that far.

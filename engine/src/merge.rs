@@ -66,7 +66,7 @@ pub struct MergeLevel<'a> {
 
 /// The effective policy on one path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Effective {
+pub struct EffectivePolicy {
     result: Option<Merged>,
 }
 
@@ -83,9 +83,9 @@ impl<'a> From<(Level, &'a [Arc<Policy>])> for MergeLevel<'a> {
     }
 }
 
-// === impl Effective ===
+// === impl EffectivePolicy ===
 
-impl Effective {
+impl EffectivePolicy {
     /// An opaque result for policies that combine in an unknown way: named, not computed.
     pub(crate) fn not_computed<'a>(
         profile: &Profile,
@@ -242,7 +242,7 @@ fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Setting)>) -> Va
 }
 
 /// The policies in force in a result, without the target itself.
-pub fn policies_in_force(effective: &Effective) -> impl Iterator<Item = ObjectKey> {
+pub fn policies_in_force(effective: &EffectivePolicy) -> impl Iterator<Item = ObjectKey> {
     let is_of_policy = |setting: &Setting| setting.strategy.is_some();
     let results = effective.result.iter();
     results.flat_map(move |merged| merged.policies_by(&is_of_policy))

@@ -237,7 +237,7 @@ impl Policy {
     }
 
     /// Its stanzas, to be merged; empty if its strategy cannot be used.
-    pub(crate) fn parts(&self) -> impl ExactSizeIterator<Item = StanzaRef<'_>> {
+    pub(crate) fn stanzas(&self) -> impl ExactSizeIterator<Item = StanzaRef<'_>> {
         self.stanzas.iter().map(|piece| piece.with_policy(self))
     }
 
@@ -263,7 +263,7 @@ impl Policy {
         let mut spec = Cow::Owned(spec);
         self.profile.take_ignored_settings(&mut spec);
         let spec = spec.to_mut();
-        self.parts().for_each(|part| part.take_from(spec));
+        self.stanzas().for_each(|part| part.take_from(spec));
     }
 
     /// Whether it merges with others by another strategy than policies that name none.

@@ -39,27 +39,27 @@ mod object_filters;
 mod path;
 mod rank;
 mod request;
+mod rerouted_within_route;
 mod samples;
 mod shared_samples;
 mod spec;
 mod text_match;
 mod unsupported_filters;
 mod url;
-mod within_route;
 
 pub use backends::{Answer, Backend, Mirrored, State, failure};
 pub use criterion::Criterion;
 pub use expression::Expression;
 pub use path::Path;
 pub use request::{Request, Scheme, read_method, same_header};
+pub use rerouted_within_route::{ReroutedRequests, RouteVersions, rerouted_within};
 pub use samples::{SampleRequest, SampledRoute, methods};
 pub use spec::MatchSpec;
 pub use text_match::Text;
 pub use url::{Url, of_path};
-pub use within_route::{MovedRequests, RouteVersions, moved_within};
 
 /// The most losing rules to report.
-const TOLD: usize = 10;
+const MAX_LOSING_RULES: usize = 10;
 
 /// Matches requests against the routes of a state.
 #[derive(Debug)]
@@ -286,8 +286,8 @@ impl MatchResult {
 
     /// Adds the rules that lose, up to the limit.
     fn losing(mut self, mut lost: Vec<NotTaken>) -> Self {
-        self.more = lost.len().saturating_sub(TOLD);
-        lost.truncate(TOLD);
+        self.more = lost.len().saturating_sub(MAX_LOSING_RULES);
+        lost.truncate(MAX_LOSING_RULES);
         self.lost = lost;
         self
     }

@@ -119,13 +119,13 @@ pub fn places<'a>(
 
 /// An ancestor path through a listener, with the listener's index in the spec of its owner; `None` if the owner has
 /// no listeners.
-pub type Through = (Option<usize>, Rc<AncestorPath>);
+pub type ListenerPath = (Option<usize>, Rc<AncestorPath>);
 
 /// The ancestor paths through the accepted listeners of a Gateway or `ListenerSet`. If the owner has no listeners,
 /// the only path ends at the owner.
 ///
 /// The listeners of a `ListenerSet` are siblings of the Gateway's own listeners, not their descendants.
-pub fn through_listeners(snapshot: &Snapshot, owner: &Object) -> Vec<Through> {
+pub fn through_listeners(snapshot: &Snapshot, owner: &Object) -> Vec<ListenerPath> {
     let Some(accepted) = listeners(snapshot, owner) else {
         return Vec::new();
     };

@@ -25,7 +25,7 @@ use crate::guardrails::Guardrails;
 use crate::judge::{Before, Fault, Judge, SharedPaths};
 use crate::path::PathId;
 use crate::removed_kind::removed_kind;
-use crate::taken_requests::TakenRequests;
+use crate::rerouted_requests::TakenRequests;
 use crate::target_paths::{by_later_id, deepest};
 use crate::target_paths_in_state::{Scope, TargetPathsInState};
 use crate::{values, written};

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attache_engine::effective::protection::certainly_provided;
-use attache_engine::merge::Effective;
+use attache_engine::merge::EffectivePolicy;
 use attache_engine::model::ids::GroupKind;
 use attache_engine::model::level::Level;
 use attache_engine::model::shared::Shared;
@@ -22,7 +22,7 @@ use crate::values::{self, Settings};
 use crate::variables::{OTHER, Variables};
 
 /// The most characters of a message.
-const LONGEST: usize = 200;
+const MAX_MESSAGE_CHARACTERS: usize = 200;
 /// Steps of an expression per unit of fuel.
 const STEPS: usize = 16;
 /// The values of a policy as a variable.
@@ -195,7 +195,7 @@ impl<'g> Judge<'g> {
         &mut self,
         snapshot: &Snapshot,
         kind: &GroupKind,
-        effective: &Shared<Effective>,
+        effective: &Shared<EffectivePolicy>,
     ) -> Rc<Settings> {
         let known = self.settings.entry(effective.clone());
         let by_policy = || {
@@ -252,7 +252,7 @@ fn message(spend: impl FnOnce(usize), rule: &Rule, scope: &Context<'_>, sizes: &
         }
     });
     let text = custom.unwrap_or_else(|| format!("it requires {}", rule.require.text()));
-    shortened(&text, LONGEST).into_owned()
+    shortened(&text, MAX_MESSAGE_CHARACTERS).into_owned()
 }
 
 /// A variable that is an object, or part of one.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attache_engine::effective::{self, Resolver};
-use attache_engine::merge::Effective;
+use attache_engine::merge::EffectivePolicy;
 use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache_engine::model::level::Level;
 use attache_engine::model::shared::Shared;
@@ -28,7 +28,7 @@ use crate::variables::{self, Variables};
 /// Paths looked at per unit of fuel.
 const PATHS: usize = 4;
 /// Units of fuel for the evaluations of one request: enough for a rule that reads the route on ten thousand routes.
-const MOST: usize = 400_000;
+const MAX_FUEL: usize = 400_000;
 /// The number of paths to a target whose variables are kept for all guardrails.
 const KEPT: usize = 64;
 
@@ -40,7 +40,7 @@ pub struct Judge<'g> {
     pub(crate) request_size: usize,
     /// The fuel for evaluations that is left; `None` if it is unlimited.
     fuel: Cell<Option<usize>>,
-    pub(crate) settings: HashMap<Shared<Effective>, Rc<Settings>>,
+    pub(crate) settings: HashMap<Shared<EffectivePolicy>, Rc<Settings>>,
     /// The names of the protections for all requests.
     pub(crate) protections: HashMap<effective::StackAndEffective, Rc<[Arc<str>]>>,
     /// The policies that do not protect requests to their targets.
@@ -160,7 +160,7 @@ impl<'g> Judge<'g> {
     /// This judge with the fuel of one request for evaluations, separate from the fuel of the
     /// resolvers for paths.
     pub(crate) fn bounded(self) -> Self {
-        self.fuel.set(Some(MOST));
+        self.fuel.set(Some(MAX_FUEL));
         self
     }
 

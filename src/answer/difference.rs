@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Answer;
-use super::impact::requests::{ReroutedRequests, requests};
+use super::impact::rerouted_requests::{ReroutedRequests, requests};
 use super::impact::{
     Change, LostProtection, States, Summary, Traffic, changes, protection, traffic,
 };

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Answer, Effective, Named};
+use super::{Answer, EffectiveSettings, Named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::protection::{CORS, own_client_certificates};
 use crate::engine::kinds::profile::Profile;
-use crate::engine::merge::Effective as InForce;
+use crate::engine::merge::EffectivePolicy as InForce;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::shared::Shared;
 use crate::engine::routing::{Criterion, MatchResult, Matching, Outcome, Request, Stage, State};
@@ -27,7 +27,7 @@ pub struct Explanation {
     /// The paths of the request; several if it does not determine the Gateway, listener or port.
     pub steps: Vec<Step>,
     /// The places at which it is not served, and the reasons.
-    pub unserved: Vec<Unserved>,
+    pub unserved: Vec<ExplainUnserved>,
 }
 
 /// A request.
@@ -111,7 +111,7 @@ pub struct Step {
     /// Notes.
     pub notes: Vec<String>,
     /// The effective policies, by kind and path.
-    pub effective: Vec<Effective>,
+    pub effective: Vec<EffectiveSettings>,
     /// The policies that target an object of the path.
     pub policies: Vec<PolicyOnRequest>,
 }
@@ -255,7 +255,8 @@ pub struct Considered {
 /// A place at which a request is not served.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Unserved {
+#[schemars(rename = "Unserved")]
+pub struct ExplainUnserved {
     /// The Gateway and listener, or the Service, that receives it.
     #[serde(flatten)]
     pub entered_at: EnteredAt,

@@ -18,7 +18,7 @@ pub struct FromStatus {
     pub reported_state: Option<ReportedState>,
     /// The conditions in its status, except those that are current and report success.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub reported: Vec<Reported>,
+    pub reported: Vec<ReportedCondition>,
     /// The disagreement of its controllers and attache about the policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disagreement: Option<Disagreement>,
@@ -40,7 +40,8 @@ pub enum ReportedState {
 /// A condition that a controller reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Reported {
+#[schemars(rename = "Reported")]
+pub struct ReportedCondition {
     /// The controller, if the status names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<String>,
@@ -75,7 +76,11 @@ impl FromStatus {
                 CombinedAcceptance::Divided => Some(ReportedState::PartlyRejected),
                 CombinedAcceptance::Rejected => Some(ReportedState::Rejected),
             },
-            reported: reported.reports.iter().map(Reported::from).collect(),
+            reported: reported
+                .reports
+                .iter()
+                .map(ReportedCondition::from)
+                .collect(),
             disagreement: differs,
         }
     }
@@ -114,7 +119,7 @@ pub fn in_words(reported: &ControllerStatus, differs: Option<Disagreement>) -> O
     }
 }
 
-impl From<&Report> for Reported {
+impl From<&Report> for ReportedCondition {
     fn from(report: &Report) -> Self {
         let condition = &report.condition;
         Self {

@@ -96,7 +96,7 @@ impl PolicyState {
         match accepted {
             Accepted::Accepted => state.map(Self::from),
             Accepted::Conflicted(_) => Some(Self::Conflicted),
-            Accepted::Rejected(_) | Accepted::Clashing(_) => Some(Self::Rejected),
+            Accepted::Rejected(_) | Accepted::ExpectedRejection(_) => Some(Self::Rejected),
             Accepted::Invalid => Some(Self::Invalid),
             Accepted::TargetNotFound => Some(Self::TargetNotFound),
         }
@@ -135,7 +135,7 @@ impl From<&Accepted> for AttachmentState {
         match accepted {
             Accepted::Accepted => Self::Accepted,
             Accepted::Conflicted(_) => Self::Conflicted,
-            Accepted::Rejected(_) | Accepted::Clashing(_) => Self::Rejected,
+            Accepted::Rejected(_) | Accepted::ExpectedRejection(_) => Self::Rejected,
             Accepted::Invalid => Self::Invalid,
             Accepted::TargetNotFound => Self::TargetNotFound,
         }

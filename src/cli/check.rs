@@ -26,7 +26,7 @@ mod judged;
 mod of_change;
 mod openreports;
 mod places;
-mod requests;
+mod rerouted_requests;
 
 use codes::Codes;
 use input::Input;

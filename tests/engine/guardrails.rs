@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attache::config::Configuration;
-use attache::engine::admission::disclosure::{Levels, Subject, conceal};
+use attache::engine::admission::disclosure::{DisclosureLevels, Subject, conceal};
 use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::review::states;
 use attache::engine::admission::settings::Guard as _;
@@ -85,7 +85,12 @@ fn said(guardrails: &Guardrails, snapshot: &Snapshot, about: &Value) -> String {
             .cloned()
             .collect();
         let verdict = Verdict::new(findings, &Evidence::Authoritative);
-        conceal(verdict, request.namespace, &hidden, &Levels::default())
+        conceal(
+            verdict,
+            request.namespace,
+            &hidden,
+            &DisclosureLevels::default(),
+        )
     });
     let mut text = format!("# {}\n", about["about"].as_str().unwrap());
     writeln!(text, "allowed: {}", verdict.allowed()).unwrap();

@@ -29,13 +29,13 @@ pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
     validate_read(snapshot, policy, policy::spec(&policy.object), usize::MAX)
 }
 
-/// Like [`validate`], with the parsed spec. Selectors that match nothing are found only if at most `most` objects
+/// Like [`validate`], with the parsed spec. Selectors that match nothing are found only if at most `limit` objects
 /// have to be compared with the policy's selectors.
 pub(crate) fn validate_read(
     snapshot: &Snapshot,
     policy: &Policy,
     mut spec: Value,
-    most: usize,
+    limit: usize,
 ) -> Vec<Finding> {
     let profile = &policy.profile;
     let key = policy.key();
@@ -48,7 +48,7 @@ pub(crate) fn validate_read(
         findings.push(no_target(key, profile));
     }
     for entry in &entries {
-        findings.extend(target::findings(snapshot, policy, entry, most));
+        findings.extend(target::findings(snapshot, policy, entry, limit));
     }
     findings.extend(list::findings(policy, &spec, &entries));
     findings.extend(list::unread(policy, &spec));

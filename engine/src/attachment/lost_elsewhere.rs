@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::conflict::{comparison_cost, first_rival, leaves};
+use super::conflict::{comparison_cost, first_overlap_owner, leaves};
 use super::rejection::{Rejection, RejectionEffect};
-use crate::kinds::profile::Clash;
+use crate::kinds::profile::RejectionCause;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::maps::{HashMap, HashSet};
 use crate::model::path_trie::PathTrie;
@@ -41,7 +41,7 @@ pub(super) fn connected<'a>(
             let same_kind = on_target.filter(|other| other.key().gk == policy.key().gk);
             connected.extend(same_kind.filter(|other| known.insert(other.key())));
             targets.insert(target);
-            if connected.len() > fuel::MOST {
+            if connected.len() > fuel::MAX_UNITS {
                 return Vec::new();
             }
         }
@@ -65,8 +65,10 @@ pub(super) fn lost(
         if counts(policy) {
             let targets = targets_of(snapshot, policy);
             for target in &targets {
-                let rival = accepted.get(target).and_then(|at| first_rival(at, fields));
-                if let Some(winner) = rival.and_then(|rival| policies.get(rival)) {
+                let owner = accepted
+                    .get(target)
+                    .and_then(|at| first_overlap_owner(at, fields));
+                if let Some(winner) = owner.and_then(|owner| policies.get(owner)) {
                     lost.insert(target.clone(), winner.key().clone());
                 }
             }
@@ -103,8 +105,8 @@ pub(super) fn rejection(lost: &ConflictsLost, target: &Place) -> Option<Rejectio
 
 /// The targets of policies that may be rejected, or accepted again, when a policy changes.
 pub(crate) fn affected_by_policy(snapshot: &Snapshot, policy: &Arc<Policy>) -> BTreeSet<ObjectKey> {
-    let mut clashes = policy.profile.clashes.iter();
-    if !clashes.any(|clash| *clash == Clash::LosesAnotherTarget) {
+    let mut causes = policy.profile.rejected_because.iter();
+    if !causes.any(|cause| *cause == RejectionCause::LosesAnotherTarget) {
         return BTreeSet::new();
     }
     let others = connected(snapshot, policy).into_iter();

@@ -56,9 +56,9 @@ fn explains(
             target.is_whole() || !sections(snapshot, &policy.profile, target, object).is_empty()
         };
         let taken = || {
-            let mut rivals = snapshot.policies_naming(&key);
+            let mut others = snapshot.policies_naming(&key);
             *policy.profile.same_target == SameTarget::OldestWins
-                && rivals.any(|winner| {
+                && others.any(|winner| {
                     let mut theirs = winner.targets.iter();
                     winner.key().gk == policy.key().gk
                         && winner.precedence() < policy.precedence()
@@ -72,13 +72,13 @@ fn explains(
             "Conflicted" => taken(),
             "TargetNotFound" => snapshot.lacks(&key) || !has_section() || !is_granted(),
             "RefNotPermitted" => !is_granted(),
-            _ => is_about(&key) && clashes(snapshot, policy, target, &key, reason),
+            _ => is_about(&key) && conflicts(snapshot, policy, target, &key, reason),
         }
     })
 }
 
-/// Whether a target clashes with other objects in a way that controllers report with this reason.
-fn clashes(
+/// Whether a target conflicts with other objects in a way that controllers report with this reason.
+fn conflicts(
     snapshot: &Snapshot,
     policy: &Policy,
     target: &TargetRef,
@@ -93,7 +93,7 @@ fn clashes(
         sections.map(|section| key.section(section)).collect()
     };
     let rejections = RejectionFinder::default();
-    let clash = |place: &Place| rejections.of_attached(snapshot, policy, place);
-    let mut clashes = places.iter().filter_map(clash);
-    clashes.any(|rejection| rejection.reason == reason)
+    let rejection_of = |place: &Place| rejections.of_attached(snapshot, policy, place);
+    let mut rejections_at = places.iter().filter_map(rejection_of);
+    rejections_at.any(|rejection| rejection.reason == reason)
 }

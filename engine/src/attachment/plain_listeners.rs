@@ -12,7 +12,7 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::{acceptance_of, gateway_of, listeners, listeners_of};
 
 /// The number of listeners that a message names.
-const NAMED: usize = 3;
+const MAX_NAMED_LISTENERS: usize = 3;
 
 /// The accepted plain HTTP listeners of a Gateway and its `ListenerSets`, each with its owner.
 pub(super) struct PlainListeners<'a>(Vec<(&'a ObjectKey, &'a Listener)>);
@@ -86,7 +86,7 @@ impl<'a> PlainListeners<'a> {
             if taken.contains(&own.name) || left_out.contains(&own.name) {
                 continue;
             }
-            if messages.len() < NAMED {
+            if messages.len() < MAX_NAMED_LISTENERS {
                 messages.push(shared(own, owner, other));
             }
             left_out.push(own.name.clone());

@@ -144,7 +144,7 @@ fn is_of_supposed(
     };
     let own = &policy.key().namespace;
     if reason == CONFLICTED {
-        return has_changed_rival(snapshot, seen, policy);
+        return has_changed_conflicting_policy(snapshot, seen, policy);
     }
     let mut named = policy.targets.iter().filter_map(|t| t.object(own));
     let is_ancestor = || match &entry.subject {
@@ -168,18 +168,20 @@ fn is_of_supposed(
 }
 
 /// Whether another policy of the kind that has one of the targets of a policy is assumed to differ, or to be gone.
-fn has_changed_rival(snapshot: &Snapshot, seen: &Snapshot, policy: &Policy) -> bool {
+fn has_changed_conflicting_policy(snapshot: &Snapshot, seen: &Snapshot, policy: &Policy) -> bool {
     let own = &policy.key().namespace;
     let changed = snapshot.changed_of_kind(&policy.key().gk);
-    let mut rivals = changed.filter(|key| *key != policy.key());
-    rivals.any(|key| {
-        let Some(rival) = seen.policy(key) else {
+    let mut changed_policies = changed.filter(|key| *key != policy.key());
+    changed_policies.any(|key| {
+        let Some(changed_policy) = seen.policy(key) else {
             return false;
         };
         let mut targets = policy.targets.iter();
         targets.any(|target| {
             let mut objects = targets_of(seen, own, target).into_iter();
-            objects.any(|object| rival.has_target(&object, seen.get(&object).map(|one| &**one)))
+            objects.any(|object| {
+                changed_policy.has_target(&object, seen.get(&object).map(|one| &**one))
+            })
         })
     })
 }

@@ -123,7 +123,7 @@ impl Policy {
         if paths.is_empty() {
             return false;
         }
-        self.parts().any(|part| {
+        self.stanzas().any(|part| {
             let settings = part.as_in_force().json();
             paths.iter().any(|path| {
                 let mut values = Vec::new();

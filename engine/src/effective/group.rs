@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::stack_level::{Stack, StackLevel, folded_levels, passed_over};
 use super::{PathGroup, PathSet, StackAndEffective};
 use crate::kinds::profile::{DictatedBy, Profile};
-use crate::merge::{Effective, Participants, PolicyOutcome, fold_levels, policy_outcome};
+use crate::merge::{EffectivePolicy, Participants, PolicyOutcome, fold_levels, policy_outcome};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::{Level, Position, Step};
 use crate::model::shared::Shared;
@@ -139,11 +139,11 @@ impl PathGroup {
 impl PathGroup {
     /// The effective policy of a place's own fields: the result of the policies attached to the place and above it.
     /// Policies on other sections of its object, and below it, are left out.
-    pub fn effective_above(&self, profile: &Profile, place: &Place) -> Effective {
+    pub fn effective_above(&self, profile: &Profile, place: &Place) -> EffectivePolicy {
         let profile = self.facts().unwrap_or(profile);
         let steps_at_place = self.paths.steps().filter(|step| step.place == *place);
         let Some(position) = steps_at_place.map(Step::position).min() else {
-            return Effective::default();
+            return EffectivePolicy::default();
         };
         let whole_object = place.object.whole();
         let counts = |above: &&StackLevel| {

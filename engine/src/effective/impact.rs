@@ -8,7 +8,7 @@ use crate::attachment::lost_elsewhere::affected_by_policy;
 use crate::effective::renames::Renames;
 use crate::effective::section_renames::with_rules;
 use crate::effective::{PathScope, PathSet, Resolver, Routes};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::object::{Node, Object, is_route};
@@ -42,9 +42,9 @@ pub struct EffectiveChange {
     /// The kind of policy.
     pub kind: GroupKind,
     /// The effective policy before; empty if no policy was in force.
-    pub before: Shared<Effective>,
+    pub before: Shared<EffectivePolicy>,
     /// The effective policy after.
-    pub after: Shared<Effective>,
+    pub after: Shared<EffectivePolicy>,
     /// Whether the paths exist before and after. A path that appears or disappears with its listener, route or
     /// backend does not count as a change of policy.
     pub exists_before_and_after: bool,
@@ -58,7 +58,7 @@ pub struct EffectiveChange {
 }
 
 /// Effective policies, each once. The same for all paths that appear beside paths with these.
-pub type FormerEffective = Shared<Vec<Shared<Effective>>>;
+pub type FormerEffective = Shared<Vec<Shared<EffectivePolicy>>>;
 
 /// One path with a change.
 #[derive(Clone, Debug)]

@@ -65,7 +65,7 @@ impl CandidateListeners {
     }
 
     /// The number of hostnames to compare with those of a route.
-    pub(super) fn hostnames(&self) -> usize {
+    pub(super) fn hostname_count(&self) -> usize {
         self.each.iter().map(|e| e.hostnames.len()).sum()
     }
 

@@ -11,7 +11,7 @@ use crate::effective::impact::{EffectiveChange, FormerEffective};
 use crate::effective::renames::Renames;
 use crate::effective::traffic::is_detached;
 use crate::kinds::profile::{Class, MergeWith, Profile, Protection};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::json_text::JsonText;
 use crate::model::level::{Level, Step};
@@ -29,25 +29,25 @@ mod alternatives;
 mod at_listeners;
 mod certain;
 mod contributions;
+mod gateway_client_certificates;
 mod listener_effects;
 mod loss;
 mod newly_failing;
 mod open_targets;
 mod other_kinds;
-mod own;
 mod provided;
 
 pub use acting_through::carries_others;
 pub use at_listeners::lost_at_listeners;
 pub use certain::{certainly_provided, requests_without_policies};
 use contributions::Contributions;
+use gateway_client_certificates::BeforeAndAfter;
+use gateway_client_certificates::lost_by_gateways;
+pub use gateway_client_certificates::own_client_certificates;
 pub use loss::ProtectionLoss;
 use newly_failing::NewlyFailing;
 use open_targets::{is_closed_without_policy, lost_by_targets};
 use other_kinds::OtherKinds;
-use own::BeforeAndAfter;
-use own::lost_by_gateways;
-pub use own::own_client_certificates;
 pub use provided::Coverage;
 use provided::Provided;
 
@@ -193,10 +193,10 @@ pub fn lost_by_own_fields(
 /// `after` it, each with its snapshot.
 pub fn lost_between(
     profile: &Profile,
-    before: (&Snapshot, &[Shared<Effective>]),
-    after: (&Snapshot, &[Shared<Effective>]),
+    before: (&Snapshot, &[Shared<EffectivePolicy>]),
+    after: (&Snapshot, &[Shared<EffectivePolicy>]),
 ) -> Vec<(Arc<str>, LostSources)> {
-    let alone = |paths: &[Shared<Effective>]| -> Vec<AtPath> {
+    let alone = |paths: &[Shared<EffectivePolicy>]| -> Vec<AtPath> {
         paths.iter().map(|one| (one.clone(), None)).collect()
     };
     let (before, results_before) = (before.0, alone(before.1));
@@ -217,7 +217,7 @@ pub fn lost_between(
 pub fn provided<'p>(
     snapshot: &Snapshot,
     profile: &'p Profile,
-    effective: &Effective,
+    effective: &EffectivePolicy,
 ) -> impl Iterator<Item = &'p Arc<str>> {
     let is_provided = move |protection: &&Protection| {
         Provided::from_effective(snapshot, profile, protection, effective).coverage
@@ -228,7 +228,7 @@ pub fn provided<'p>(
 }
 
 /// Whether requests get an error because of a rejected policy that is in force all the same.
-pub(crate) fn requests_fail(snapshot: &Snapshot, effective: &Effective) -> bool {
+pub(crate) fn requests_fail(snapshot: &Snapshot, effective: &EffectivePolicy) -> bool {
     let policies = effective.policies();
     let policies = policies.iter().filter_map(|key| snapshot.policy(key));
     let (failing, others): (Vec<&Arc<Policy>>, Vec<&Arc<Policy>>) =
@@ -270,7 +270,7 @@ impl Policy {
     pub fn protects_by(&self, name: &str) -> bool {
         let protection = self.profile.protection(name);
         protection.is_some_and(|protection| {
-            let mut paths = self.parts().flat_map(StanzaRef::paths);
+            let mut paths = self.stanzas().flat_map(StanzaRef::paths);
             paths.any(|path| {
                 let mut settings = protection.settings.iter();
                 settings.any(|setting| is_under(&path, setting))
@@ -291,15 +291,15 @@ struct LossFinder<'a> {
 type Compared = (
     (
         Option<FormerEffective>,
-        Shared<Effective>,
-        Shared<Effective>,
+        Shared<EffectivePolicy>,
+        Shared<EffectivePolicy>,
     ),
     BeforeAndAfter,
 );
 
 /// The effective policy of a path, and the client certificates that the Gateway itself asks for
 /// there.
-type AtPath = (Shared<Effective>, Option<GatewayClientCertificates>);
+type AtPath = (Shared<EffectivePolicy>, Option<GatewayClientCertificates>);
 
 // === impl LossFinder ===
 
@@ -393,7 +393,7 @@ impl LostSources {
             if !lost.is_empty() {
                 return Some(Self::part(lost, after.1));
             }
-            let results = |paths: &[AtPath]| -> Vec<Shared<Effective>> {
+            let results = |paths: &[AtPath]| -> Vec<Shared<EffectivePolicy>> {
                 paths.iter().map(|(one, _)| one.clone()).collect()
             };
             let by_entries = || {

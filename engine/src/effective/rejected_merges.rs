@@ -10,7 +10,7 @@ use super::policy_list::PolicyList;
 use super::stack_level::{Stack, StackLevel, folded_levels};
 use crate::attachment::rejection::is_reported_accepted;
 use crate::kinds::profile::{MergeWith, Profile, collect};
-use crate::merge::{Effective, MergeLevel, fold_cost, fold_levels};
+use crate::merge::{EffectivePolicy, MergeLevel, fold_cost, fold_levels};
 use crate::model::ids::{GroupKind, Place};
 use crate::policy::fuel::{self, Fuel};
 use crate::policy::{InForce, Policy};
@@ -71,7 +71,7 @@ pub(super) fn judge_merges(
 pub(super) fn reject_if_not_applied(
     profile: &Profile,
     stack: &mut Stack,
-    effective: &Effective,
+    effective: &EffectivePolicy,
     fuel: &Fuel,
 ) -> bool {
     let not_applied = &profile.merging.not_applied_if;

@@ -18,9 +18,9 @@ use super::stack_level::{
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::reported_rejections::{Rejected, rejected};
-use crate::attachment::{Attachment, attached_to, candidates, is_of_classes};
+use crate::attachment::{Attachment, attached_to, compared_targets, is_of_classes};
 use crate::kinds::profile::{OnPath, Profile};
-use crate::merge::{Effective, TargetFields, fold_cost, fold_levels, policies_read, winner};
+use crate::merge::{EffectivePolicy, TargetFields, fold_cost, fold_levels, policies_read, winner};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::{Level, Position, Step};
 use crate::model::maps;
@@ -45,7 +45,7 @@ pub(super) struct Stacks<'a> {
     last: Option<(GroupKind, ObjectKey, Shared<Stack>)>,
     folded: maps::HashMap<FoldKey, StackAndEffective>,
     /// Effective policies that come from one policy alone, by policy; many stacks share them.
-    single_policy_results: HashMap<ObjectKey, Vec<Shared<Effective>>, PrehashedBuildHasher>,
+    single_policy_results: HashMap<ObjectKey, Vec<Shared<EffectivePolicy>>, PrehashedBuildHasher>,
     ids: Ids,
     disputes: RejectionsByAncestor,
     at_listeners: PoliciesAtListeners,
@@ -68,7 +68,7 @@ type LevelKey = (Position, ObjectKey, usize, Option<Vec<ObjectKey>>);
 impl<'a> Stacks<'a> {
     pub(super) fn new(
         snapshot: &'a Snapshot,
-        clashes: Rc<RejectionFinder>,
+        rejections: Rc<RejectionFinder>,
         fuel: Fuel,
         ids: Ids,
     ) -> Self {
@@ -84,7 +84,7 @@ impl<'a> Stacks<'a> {
             ids,
             disputes: RejectionsByAncestor::default(),
             at_listeners: PoliciesAtListeners::default(),
-            rejections: clashes,
+            rejections,
             known_controllers: maps::HashMap::default(),
             fuel,
         }
@@ -112,7 +112,7 @@ impl<'a> Stacks<'a> {
         if self.snapshot.has_no_policies(key) || self.fuel.is_spent() {
             return self.nobody.clone();
         }
-        let asked = candidates(self.snapshot, key);
+        let asked = compared_targets(self.snapshot, key);
         let attached = attached_to(self.snapshot, key, &self.rejections);
         let mut attachments = ObjectAttachments::new(attached, asked);
         attachments.cost += self.rejections.fuel_used();
@@ -123,7 +123,7 @@ impl<'a> Stacks<'a> {
     }
 
     /// Why the policy's controllers reject it at a place because of other objects; `None` once the fuel is used up.
-    pub(super) fn clash(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
+    pub(super) fn rejection_at(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
         let rejection = self.rejections.rejection_of(self.snapshot, policy, place);
         self.fuel.spend(self.rejections.fuel_used());
         rejection.filter(|_| !self.fuel.is_spent())
@@ -140,7 +140,7 @@ impl<'a> Stacks<'a> {
             return None;
         }
         let Some((mine, by)) = at.each().find(|(attachment, _)| is_mine(attachment)) else {
-            return self.rival_of_rejected(policy, &at, place);
+            return self.conflict_winner_of_rejected(policy, &at, place);
         };
         if by.is_some() {
             return by.cloned();
@@ -155,7 +155,7 @@ impl<'a> Stacks<'a> {
     }
 
     /// Like [`Stacks::conflict_winner`], for a policy that is not attached because its controllers reject it.
-    fn rival_of_rejected(
+    fn conflict_winner_of_rejected(
         &self,
         policy: &Policy,
         at: &ObjectAttachments,
@@ -228,17 +228,17 @@ impl<'a> Stacks<'a> {
         path_context: &PathContext,
     ) -> Shared<Stack> {
         let mut levels: Vec<(&Step, Option<Arc<str>>, PolicyList)> = Vec::new();
-        let mut name: Vec<LevelKey> = Vec::new();
-        let written = steps;
+        let mut stack_key: Vec<LevelKey> = Vec::new();
+        let original_steps = steps;
         let steps = steps_of(self.snapshot, profile, steps);
-        let apart = self.is_apart_from_its_namespace(profile, &steps);
-        let unproxied = is_called_without_proxy(self.snapshot, profile, written, &steps);
-        let mut has_wide = false;
+        let excludes_policies = self.is_apart_from_its_namespace(profile, &steps);
+        let without_proxy = is_called_without_proxy(self.snapshot, profile, original_steps, &steps);
+        let mut has_cluster_wide_policies = false;
         for step in &*steps {
             if profile.rank(step.level).is_none() || !refers_to_role(step.level, profile) {
                 continue;
             }
-            if apart && step.level == Level::GatewayNamespace {
+            if excludes_policies && step.level == Level::GatewayNamespace {
                 continue;
             }
             // The Namespace of a route that delegates may be that of the Gateway, too.
@@ -253,36 +253,35 @@ impl<'a> Stacks<'a> {
                 return self.nothing.clone();
             }
             for place in at.at_section(&profile.gk, step.place.section.as_ref()) {
-                let is_unproxied = unproxied && step.level == Level::GatewayNamespace;
-                let policies = if is_unproxied || at.depends_on_requests {
-                    let attachments = at.each().filter(|(_, by)| by.is_none());
+                let is_without_proxy = without_proxy && step.level == Level::GatewayNamespace;
+                let policies = if is_without_proxy || at.depends_on_requests {
                     let object = &step.place.object;
-                    let of_place =
-                        attachments
-                            .map(|(attachment, _)| attachment)
-                            .filter(|attachment| {
-                                let path = steps.iter().map(|step| &step.place);
-                                place.has(attachment) && !attachment.is_left_out(object, path)
-                            });
-                    let acting = of_place.filter(|attachment| path_context.allows(attachment));
-                    let acting = acting.map(|attachment| attachment.policy.clone());
-                    let is_read = |policy: &Arc<Policy>| !is_unproxied || !policy.needs_proxy();
-                    acting.filter(is_read).collect::<Vec<_>>().into()
+                    let applies = |attachment: &&Attachment| {
+                        let path = steps.iter().map(|step| &step.place);
+                        place.has(attachment)
+                            && !attachment.is_left_out(object, path)
+                            && path_context.allows(attachment)
+                    };
+                    let attached = at.each().filter(|(_, winner)| winner.is_none());
+                    let applying = attached.map(|(attachment, _)| attachment).filter(applies);
+                    let applying = applying.map(|attachment| attachment.policy.clone());
+                    let is_read = |policy: &Arc<Policy>| !is_without_proxy || !policy.needs_proxy();
+                    applying.filter(is_read).collect::<Vec<_>>().into()
                 } else {
                     place.policies.clone()
                 };
                 // Two Namespaces may be on one path: policies attached to every Namespace count once.
-                if !(policies.is_empty() || place.in_every_namespace && has_wide) {
+                if !(policies.is_empty() || place.in_every_namespace && has_cluster_wide_policies) {
                     let unknown = place.unknown.clone();
                     let object = step.place.object.clone();
-                    let asked = policies.iter().map(|policy| policy.key().clone());
-                    let is_selection = is_unproxied || at.depends_on_requests;
-                    let asked = is_selection.then(|| asked.collect());
-                    name.push((step.position(), object, place.index, asked));
+                    let selected_policies = policies.iter().map(|policy| policy.key().clone());
+                    let is_selection = is_without_proxy || at.depends_on_requests;
+                    let selected_policies = is_selection.then(|| selected_policies.collect());
+                    stack_key.push((step.position(), object, place.index, selected_policies));
                     levels.push((step, unknown, policies));
                 }
             }
-            has_wide |= step.level == Level::GatewayNamespace;
+            has_cluster_wide_policies |= step.level == Level::GatewayNamespace;
         }
         if levels.is_empty() {
             return self.nothing.clone();
@@ -295,7 +294,7 @@ impl<'a> Stacks<'a> {
             };
             self.ids.share(levels.into_iter().map(level).collect())
         };
-        self.named.entry(name).or_insert_with(stacked).clone()
+        self.named.entry(stack_key).or_insert_with(stacked).clone()
     }
 
     /// Whether the path contains a Gateway on which policies without a target do not act.
@@ -428,10 +427,11 @@ impl<'a> Stacks<'a> {
         stack: &Stack,
         own: Option<&TargetFields>,
         listener: ListenerFacts,
-    ) -> Shared<Effective> {
+    ) -> Shared<EffectivePolicy> {
         if differs_in_unknown(stack) {
             let levels = stack.iter().map(|level| &*level.policies);
-            return self.ids.share(Effective::not_computed(profile, levels));
+            let effective = EffectivePolicy::not_computed(profile, levels);
+            return self.ids.share(effective);
         }
         let part = folded_levels(profile, stack);
         let policies = part.clone().map(|level| &level.policies);
@@ -444,7 +444,7 @@ impl<'a> Stacks<'a> {
             None => winner(policies.clone().map(|list| (&**list, list.atomic()))),
         };
         if self.fuel.is_limited() {
-            let leaves = won.map_or_else(|| fold_cost(profile, &levels(), own), |won| won.leaves);
+            let leaves = won.map_or_else(|| fold_cost(profile, &levels(), own), |won| won.cost);
             self.fuel.spend(fuel::FOLD + leaves);
             if policies.clone().any(PolicyList::is_long) {
                 policies_read(profile, &levels()).for_each(|policy| self.fuel.read(policy));
@@ -474,7 +474,11 @@ impl<'a> Stacks<'a> {
     }
 
     /// An effective policy of one policy alone. It may differ by route, listener and level, in a few ways.
-    fn of_sole(&mut self, policy: &ObjectKey, effective: Effective) -> Shared<Effective> {
+    fn of_sole(
+        &mut self,
+        policy: &ObjectKey,
+        effective: EffectivePolicy,
+    ) -> Shared<EffectivePolicy> {
         let known = self
             .single_policy_results
             .entry(policy.clone())

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::listeners::{CandidateListener, CandidateListeners};
 use super::routes::Routes;
 use crate::attachment::rejection::{RejectionFinder, routes_of};
-use crate::attachment::{attached_to, candidates};
+use crate::attachment::{attached_to, compared_targets};
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::maps;
@@ -17,9 +17,10 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::delegated_to;
 use crate::topology::reports::of_route;
 use crate::topology::{
-    AncestorPath, AncestorPaths, DelegatedPaths, ListenerHostname, PoliciesByHostname,
-    RouteKindConflicts, SharedAncestorPaths, Through, fits_service, gateway_of, listeners,
-    listeners_of, may_accept, may_keep_out, through_hidden, through_listeners, through_service,
+    AncestorPath, AncestorPaths, DelegatedPaths, ListenerHostname, ListenerPath,
+    PoliciesByHostname, RouteKindConflicts, SharedAncestorPaths, fits_service, gateway_of,
+    listeners, listeners_of, may_accept, may_keep_out, through_hidden, through_listeners,
+    through_service,
 };
 
 /// Routes with their ancestor paths, and objects that may have no route. Routes with equal
@@ -57,7 +58,7 @@ pub(super) struct Subgraphs<'a> {
 #[derive(Debug)]
 pub(super) struct Parent {
     object: Arc<Object>,
-    ancestor_paths: Vec<Through>,
+    ancestor_paths: Vec<ListenerPath>,
     /// The hostname of each listener, in the order of the spec.
     hostnames: Vec<ListenerHostname>,
     /// The listeners whose policies apply to requests by hostname, if these need not be the listeners
@@ -125,7 +126,7 @@ impl Parent {
 impl<'a> Subgraphs<'a> {
     pub(super) fn new(
         snapshot: &'a Snapshot,
-        clashes: Rc<RejectionFinder>,
+        rejections: Rc<RejectionFinder>,
         fuel: Fuel,
         lists: SharedAncestorPaths,
     ) -> Self {
@@ -139,7 +140,7 @@ impl<'a> Subgraphs<'a> {
             taken: HashMap::default(),
             consumers: HashMap::default(),
             kept_out: RouteKindConflicts::new(snapshot),
-            rejections: clashes,
+            rejections,
             fuel,
         }
     }
@@ -286,7 +287,7 @@ impl<'a> Subgraphs<'a> {
         } else {
             // One route is cheap, whatever its hostnames: only further routes are charged.
             if last.is_some() {
-                let compared = candidate_listeners.hostnames() * hostnames.len();
+                let compared = candidate_listeners.hostname_count() * hostnames.len();
                 self.fuel.spend(compared / fuel::HOSTNAMES);
             }
             let paths: Vec<&Rc<AncestorPath>> = candidate_listeners.fitting(hostnames).collect();
@@ -437,7 +438,7 @@ impl<'a> Subgraphs<'a> {
             return Rc::default();
         }
         self.fuel
-            .spend(candidates(self.snapshot, key) / fuel::SELECTED);
+            .spend(compared_targets(self.snapshot, key) / fuel::SELECTED);
         let attachments = attached_to(self.snapshot, key, &self.rejections).into_iter();
         self.fuel.spend(self.rejections.fuel_used());
         let consumers = attachments.filter(|attachment| attachment.consumer);

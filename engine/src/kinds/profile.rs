@@ -188,7 +188,7 @@ pub struct Profile {
     /// Whether only the oldest of the policies without a target in one namespace counts.
     pub one_with_no_target: Fact<bool>,
     /// Conditions on other objects under which controllers reject a policy.
-    pub clashes: Fact<Vec<Clash>>,
+    pub rejected_because: Fact<Vec<RejectionCause>>,
     /// The fields of the settings in which policies of one target conflict; all if empty.
     pub conflict_fields: Fact<Vec<Vec<String>>>,
     /// The annotation with the weight of a policy, which takes precedence over its age.

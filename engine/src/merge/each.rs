@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Effective, Merged};
+use super::{EffectivePolicy, Merged};
 use crate::model::ids::ObjectKey;
 use crate::model::setting_path::SettingPath;
 use crate::policy::Setting;
@@ -21,8 +21,8 @@ pub struct ComparedBy {
 
 impl ComparedBy {
     /// The comparison of two results.
-    pub fn for_results(before: &Effective, after: &Effective) -> Self {
-        let trees = [before, after].into_iter().flat_map(Effective::trees);
+    pub fn for_results(before: &EffectivePolicy, after: &EffectivePolicy) -> Self {
+        let trees = [before, after].into_iter().flat_map(EffectivePolicy::trees);
         Self {
             places: trees.flat_map(|tree| tree.places_of_each()).collect(),
             is_side_by_side: before.is_side_by_side() || after.is_side_by_side(),
@@ -36,9 +36,9 @@ impl ComparedBy {
     }
 }
 
-// === impl Effective ===
+// === impl EffectivePolicy ===
 
-impl Effective {
+impl EffectivePolicy {
     fn trees(&self) -> impl Iterator<Item = &Arc<Tree>> {
         self.result.iter().flat_map(Merged::trees)
     }

@@ -43,7 +43,7 @@ pub(crate) fn act_together(one: &Policy, other: &Policy) -> bool {
 
 /// The value of the field in a policy, or the one that is meant if it is not set.
 fn value(by: &PartitionBy, policy: &Policy) -> String {
-    let mut parts = policy.parts().map(StanzaRef::tree);
+    let mut parts = policy.stanzas().map(StanzaRef::tree);
     let set = parts.find_map(|tree| match tree.at(&by.field)? {
         Tree::Leaf(setting) => setting.value.value().as_str().map(str::to_owned),
         _ => None,

@@ -14,7 +14,7 @@ use crate::model::literal;
 pub const ANNOTATION: &str = "attache.dev/projected";
 
 /// The maximum length of its text in bytes. All annotations of an object together may have 256 KiB.
-pub const LONGEST: usize = 32 << 10;
+pub const MAX_TEXT_BYTES: usize = 32 << 10;
 
 /// The written values, by JSON pointer from the root of the object.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub struct Written {
 impl Projected {
     /// Parses the text of the annotation; `None` if attache did not write it.
     pub fn parse(text: &str) -> Option<Self> {
-        (text.len() <= LONGEST)
+        (text.len() <= MAX_TEXT_BYTES)
             .then(|| serde_json::from_str(text).ok())
             .flatten()
     }

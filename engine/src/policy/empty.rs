@@ -104,7 +104,7 @@ impl Policy {
 
     /// Whether it has no settings and replaces others as a whole.
     pub fn replaces_by_nothing(&self) -> bool {
-        let mut parts = self.parts();
+        let mut parts = self.stanzas();
         !self.stanzas.is_empty() && self.is_empty() && parts.all(StanzaRef::is_whole)
     }
 }

@@ -12,7 +12,7 @@ use super::hostname::{self, HostMatch, ListenerHosts};
 use super::messages;
 use super::rank::{Rank, RankContext, RankedRule, kind_of};
 use super::request::Request;
-use super::spec::{Dialect, MatchSpec};
+use super::spec::{MatchSpec, RouteProtocol};
 use super::{Matching, NotTaken};
 use crate::kinds::profile::{RuleLists, RuleOrder};
 use crate::model::ids::ObjectKey;
@@ -43,13 +43,13 @@ pub(super) enum Hosts<'h> {
 /// in another namespace than the Gateway.
 type Lists<'a> = BTreeMap<Option<&'a Arc<str>>, (bool, Precedence)>;
 
-pub(super) fn dialect(route: &Object) -> Dialect {
+pub(super) fn dialect(route: &Object) -> RouteProtocol {
     if route.key.gk.is_gateway_api("HTTPRoute") {
-        Dialect::Http
+        RouteProtocol::Http
     } else if route.key.gk.is_gateway_api("GRPCRoute") {
-        Dialect::Grpc
+        RouteProtocol::Grpc
     } else {
-        Dialect::None
+        RouteProtocol::None
     }
 }
 
@@ -250,7 +250,7 @@ struct Judged {
 }
 
 fn judge(
-    reading: (Dialect, RuleOrder),
+    reading: (RouteProtocol, RuleOrder),
     matches: &[Result<MatchSpec, String>],
     request: &Request,
     ranked: impl Fn(&MatchSpec) -> RankedRule,
@@ -294,17 +294,17 @@ fn judge(
 /// The first condition of a match that a request fails; `None` if the match takes it. An error
 /// names an expression that cannot be read.
 fn holds(
-    (dialect, order): (Dialect, RuleOrder),
+    (dialect, order): (RouteProtocol, RuleOrder),
     wants: &MatchSpec,
     request: &Request,
 ) -> Result<Option<Mismatch>, String> {
     let holds = match dialect {
-        Dialect::Http => holds::http(wants, request, order),
-        Dialect::Grpc => match order.grpc_calls_as_paths {
+        RouteProtocol::Http => holds::http(wants, request, order),
+        RouteProtocol::Grpc => match order.grpc_calls_as_paths {
             Some(calls) => holds::grpc_path(wants, request, calls),
             None => holds::grpc(wants, request),
         },
-        Dialect::None => Evaluation::Yes,
+        RouteProtocol::None => Evaluation::Yes,
     };
     match holds {
         Evaluation::Yes => Ok(None),

@@ -17,7 +17,7 @@ const MOST_AUTOMATA: usize = 128;
 /// More pairs of states are not visited.
 const MOST_PAIRS: usize = 10_000;
 /// The longest text.
-const LONGEST: usize = 1024;
+const MAX_TEXT_LENGTH: usize = 1024;
 
 /// A state of each automaton.
 type Pair = (StateID, StateID);
@@ -110,7 +110,7 @@ fn text(before: &HashMap<Pair, Option<(Pair, u8)>>, last: Pair) -> Option<String
     while let Some(Some((pair, byte))) = before.get(&at) {
         bytes.push(*byte);
         at = *pair;
-        if bytes.len() > LONGEST {
+        if bytes.len() > MAX_TEXT_LENGTH {
             return None;
         }
     }

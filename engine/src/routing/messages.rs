@@ -19,7 +19,7 @@ use crate::topology::{
 };
 
 /// The most alternatives to list.
-const SHOWN: usize = 5;
+const MAX_ALTERNATIVES: usize = 5;
 
 /// Why a rule loses to another.
 pub(super) fn behind(
@@ -232,7 +232,7 @@ pub(super) fn alike(wants: &MatchSpec, request: &Request) -> usize {
 
 /// Descriptions of the rules that come closest.
 pub(super) fn near(misses: &[Miss<'_>]) -> Vec<String> {
-    let shown = misses.iter().take(SHOWN);
+    let shown = misses.iter().take(MAX_ALTERNATIVES);
     shown
         .map(|miss| {
             let Miss {
@@ -267,7 +267,7 @@ pub(super) fn nearest_names(names: impl IntoIterator<Item = String>, like: &str)
     names.sort();
     names.dedup();
     let names = names.into_iter().map(|(_, name)| name);
-    names.take(SHOWN).collect()
+    names.take(MAX_ALTERNATIVES).collect()
 }
 
 /// Why the controller does not try a rule that has a match for the request.

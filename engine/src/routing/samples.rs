@@ -8,7 +8,7 @@ use super::choose::dialect;
 use super::expression_example::{example, examples};
 use super::path::Path;
 use super::request::{Request, Scheme};
-use super::spec::{Dialect, MatchSpec};
+use super::spec::{MatchSpec, RouteProtocol};
 use super::text_match::Text;
 use crate::attachment::rejection::{RequestEntry, entries};
 use crate::model::ids::ObjectKey;
@@ -39,7 +39,7 @@ pub struct SampleRequest {
 /// The properties of requests to a route: where they arrive, and one of its matches.
 #[derive(Debug)]
 pub struct SampledRoute {
-    pub(super) dialect: Dialect,
+    pub(super) dialect: RouteProtocol,
     /// Gateways, ports and hostnames.
     pub(super) entries: BTreeSet<RequestEntry>,
     pub(super) wants: Vec<MatchSpec>,
@@ -101,7 +101,11 @@ pub(super) fn at_each(
 }
 
 /// Requests that meet a match; none if an expression without an example decides.
-pub(super) fn meeting(dialect: Dialect, wants: &MatchSpec, methods: &[String]) -> Vec<Request> {
+pub(super) fn meeting(
+    dialect: RouteProtocol,
+    wants: &MatchSpec,
+    methods: &[String],
+) -> Vec<Request> {
     let Some(request) = besides_path(dialect, wants) else {
         return Vec::new();
     };
@@ -125,7 +129,7 @@ pub(super) fn meeting(dialect: Dialect, wants: &MatchSpec, methods: &[String]) -
 }
 
 /// Paths that a match takes: of a prefix, itself and one below it; of an expression, one for each alternative.
-fn paths(dialect: Dialect, wants: &MatchSpec) -> Vec<String> {
+fn paths(dialect: RouteProtocol, wants: &MatchSpec) -> Vec<String> {
     match (&wants.path, dialect) {
         (Some(Path::Exact(path)), _) => vec![path.clone()],
         (Some(Path::Prefix(prefix)), _) => {
@@ -136,7 +140,7 @@ fn paths(dialect: Dialect, wants: &MatchSpec) -> Vec<String> {
             let paths = examples(expression, ANY_PATH);
             paths.filter(|path| path.starts_with('/')).collect()
         }
-        (None, Dialect::Grpc) => {
+        (None, RouteProtocol::Grpc) => {
             let calls = values(wants.call.as_ref());
             let services = values(wants.service.as_ref()).into_iter();
             let paths = services.flat_map(|service| {
@@ -145,7 +149,7 @@ fn paths(dialect: Dialect, wants: &MatchSpec) -> Vec<String> {
             });
             paths.collect()
         }
-        (None, Dialect::Http | Dialect::None) => vec!["/".to_owned()],
+        (None, RouteProtocol::Http | RouteProtocol::None) => vec!["/".to_owned()],
     }
 }
 
@@ -159,7 +163,7 @@ fn values(text: Option<&Text>) -> Vec<String> {
 }
 
 /// A request that meets the conditions of a match other than that on the path.
-fn besides_path(dialect: Dialect, wants: &MatchSpec) -> Option<Request> {
+fn besides_path(dialect: RouteProtocol, wants: &MatchSpec) -> Option<Request> {
     let exact = |text: &Text| match text {
         Text::Exact(value) => Some(value.clone()),
         Text::Expression(expression) => example(expression, ANY_VALUE),
@@ -172,11 +176,11 @@ fn besides_path(dialect: Dialect, wants: &MatchSpec) -> Option<Request> {
     };
     let mut headers = pairs(&wants.headers)?;
     let method = match dialect {
-        Dialect::Grpc => {
+        RouteProtocol::Grpc => {
             headers.push((CONTENT_TYPE.to_owned(), "application/grpc".to_owned()));
             Some("POST".to_owned())
         }
-        Dialect::Http | Dialect::None => wants.method.clone(),
+        RouteProtocol::Http | RouteProtocol::None => wants.method.clone(),
     };
     Some(Request {
         method,
@@ -257,11 +261,11 @@ fn joined<'a>(
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::spec::{Dialect, rules};
+    use super::super::spec::{RouteProtocol, rules};
     use super::{SampleRequest, meeting};
     use crate::model::ids::{GroupKind, ObjectKey};
 
-    fn words(dialect: Dialect, wants: &Value) -> Vec<String> {
+    fn words(dialect: RouteProtocol, wants: &Value) -> Vec<String> {
         let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
         let rule = rules(dialect, &spec).unwrap().remove(0);
         let wants = rule.matches[0].as_ref().unwrap();
@@ -303,11 +307,11 @@ mod tests {
             ),
         ];
         for (wants, expected) in cases {
-            assert_eq!(words(Dialect::Http, &wants), expected);
+            assert_eq!(words(RouteProtocol::Http, &wants), expected);
         }
         let call = json!({"method": {"service": "shop.Cart"}});
         let expected = ["POST *.example.com/shop.Cart/Any"];
-        assert_eq!(words(Dialect::Grpc, &call), expected);
+        assert_eq!(words(RouteProtocol::Grpc, &call), expected);
     }
 
     #[test]
@@ -316,8 +320,8 @@ mod tests {
         let header = json!({"name": "a", "type": "RegularExpression", "value": "b+"});
         let both = json!({"path": path, "headers": [header], "method": "PUT"});
         let expected = ["PUT *.example.com/a/* with header a: b"];
-        assert_eq!(words(Dialect::Http, &both), expected);
+        assert_eq!(words(RouteProtocol::Http, &both), expected);
         let path = json!({"path": {"type": "RegularExpression", "value": "("}});
-        assert!(words(Dialect::Http, &path).is_empty());
+        assert!(words(RouteProtocol::Http, &path).is_empty());
     }
 }

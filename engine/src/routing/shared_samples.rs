@@ -239,13 +239,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::common_text::Automata;
-    use super::super::spec::{Dialect, MatchSpec, rules};
+    use super::super::spec::{MatchSpec, RouteProtocol, rules};
     use super::both;
     use crate::kinds::profile::RuleOrder;
 
     fn wants(json: &Value) -> MatchSpec {
         let spec = json!({"rules": [{"matches": [json]}]}).to_string();
-        let mut rules = rules(Dialect::Http, &spec).unwrap();
+        let mut rules = rules(RouteProtocol::Http, &spec).unwrap();
         rules.remove(0).matches.remove(0).unwrap()
     }
 

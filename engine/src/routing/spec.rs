@@ -49,7 +49,7 @@ pub struct MatchSpec {
 
 /// The fields that the matches of a kind of route have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum RouteProtocol {
     /// Those of `HTTPRoute`.
     Http,
     /// Those of `GRPCRoute`.
@@ -122,18 +122,18 @@ struct CallJson {
 ///
 /// # Errors
 /// Fails if the spec cannot be parsed.
-pub(super) fn rules(dialect: Dialect, spec: &str) -> Result<Vec<Rule>, String> {
+pub(super) fn rules(dialect: RouteProtocol, spec: &str) -> Result<Vec<Rule>, String> {
     let spec: SpecJson = serde_json::from_str(spec).map_err(|e| e.to_string())?;
     let mut rules = spec.rules.unwrap_or_default();
-    if rules.is_empty() && dialect == Dialect::Http {
+    if rules.is_empty() && dialect == RouteProtocol::Http {
         rules.push(RuleJson::default());
     }
     Ok(rules.into_iter().map(|json| rule(dialect, json)).collect())
 }
 
-fn rule(dialect: Dialect, json: RuleJson) -> Rule {
+fn rule(dialect: RouteProtocol, json: RuleJson) -> Rule {
     let matches = match json.matches {
-        _ if dialect == Dialect::None => vec![Ok(MatchSpec::default())],
+        _ if dialect == RouteProtocol::None => vec![Ok(MatchSpec::default())],
         None | Some(Value::Null) => vec![Ok(MatchSpec::anything(dialect))],
         Some(Value::Array(all)) if all.is_empty() => vec![Ok(MatchSpec::anything(dialect))],
         Some(Value::Array(all)) => all.into_iter().map(|m| wants(dialect, m)).collect(),
@@ -154,10 +154,10 @@ fn rule(dialect: Dialect, json: RuleJson) -> Rule {
     }
 }
 
-fn wants(dialect: Dialect, json: Value) -> Result<MatchSpec, String> {
+fn wants(dialect: RouteProtocol, json: Value) -> Result<MatchSpec, String> {
     let (wants, others) = match dialect {
-        Dialect::Grpc => of_grpc(parsed(json)?)?,
-        Dialect::Http | Dialect::None => of_http(parsed(json)?)?,
+        RouteProtocol::Grpc => of_grpc(parsed(json)?)?,
+        RouteProtocol::Http | RouteProtocol::None => of_http(parsed(json)?)?,
     };
     // An unknown field may be a further condition, so the match cannot be evaluated.
     match others.keys().next() {
@@ -265,12 +265,12 @@ impl MatchSpec {
             "headers": conditions(&request.headers),
             "queryParams": conditions(&request.query),
         });
-        wants(Dialect::Http, json)
+        wants(RouteProtocol::Http, json)
     }
 
     /// The match of a rule without matches.
-    fn anything(dialect: Dialect) -> Self {
-        let path = (dialect == Dialect::Http).then(|| Path::Prefix("/".to_owned()));
+    fn anything(dialect: RouteProtocol) -> Self {
+        let path = (dialect == RouteProtocol::Http).then(|| Path::Prefix("/".to_owned()));
         Self {
             path,
             ..Self::default()
@@ -282,9 +282,9 @@ impl MatchSpec {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Dialect, MatchSpec, Path, Text, rules};
+    use super::{MatchSpec, Path, RouteProtocol, Text, rules};
 
-    fn read(dialect: Dialect, matches: &Value) -> Vec<Result<MatchSpec, String>> {
+    fn read(dialect: RouteProtocol, matches: &Value) -> Vec<Result<MatchSpec, String>> {
         let spec = json!({"rules": [{"matches": matches}]}).to_string();
         rules(dialect, &spec).unwrap().remove(0).matches
     }
@@ -293,20 +293,20 @@ mod tests {
     fn a_rule_without_matches_takes_everything() {
         let everything = Some(Path::Prefix("/".into()));
         for matches in [json!([]), json!(null), json!([{}]), json!([{"path": {}}])] {
-            let spec = read(Dialect::Http, &matches).remove(0).unwrap();
+            let spec = read(RouteProtocol::Http, &matches).remove(0).unwrap();
             assert_eq!(spec.path, everything, "{matches}");
         }
-        let grpc = read(Dialect::Grpc, &json!([])).remove(0).unwrap();
+        let grpc = read(RouteProtocol::Grpc, &json!([])).remove(0).unwrap();
         assert_eq!(grpc, MatchSpec::default());
-        let none = rules(Dialect::Http, "{}").unwrap();
+        let none = rules(RouteProtocol::Http, "{}").unwrap();
         assert_eq!(none.len(), 1);
-        assert_eq!(rules(Dialect::Grpc, "{}").unwrap().len(), 0);
+        assert_eq!(rules(RouteProtocol::Grpc, "{}").unwrap().len(), 0);
     }
 
     #[test]
     fn the_first_of_entries_with_one_name_counts() {
         let spec = read(
-            Dialect::Http,
+            RouteProtocol::Http,
             &json!([{
                 "headers": [{"name": "a", "value": "1"}, {"name": "A", "value": "2"}],
                 "queryParams": [{"name": "a", "value": "1"}, {"name": "A", "value": "2"},
@@ -329,19 +329,19 @@ mod tests {
             (json!({"headers": [{"name": "a"}]}), "missing field `value`"),
             (json!("x"), "invalid type"),
         ] {
-            let specs = read(Dialect::Http, &json!([odd, {"method": "GET"}]));
+            let specs = read(RouteProtocol::Http, &json!([odd, {"method": "GET"}]));
             let notes = specs[0].clone().unwrap_err();
             assert!(notes.contains(why), "{notes}");
             assert_eq!(specs[1].clone().unwrap().method.as_deref(), Some("GET"));
         }
-        let spec = read(Dialect::Http, &json!(7)).remove(0);
+        let spec = read(RouteProtocol::Http, &json!(7)).remove(0);
         assert_eq!(spec.unwrap_err(), "matches is not a list");
     }
 
     #[test]
     fn a_backend_without_weight_has_one() {
         let spec = json!({"rules": [{"backendRefs": [{}, {"weight": 0}, {"weight": 9}]}]});
-        let rules_read = rules(Dialect::Http, &spec.to_string()).unwrap();
+        let rules_read = rules(RouteProtocol::Http, &spec.to_string()).unwrap();
         let weights: Vec<u64> = rules_read[0].backends.iter().map(|b| b.weight).collect();
         assert_eq!(weights, [1, 0, 9]);
     }

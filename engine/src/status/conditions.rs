@@ -55,7 +55,7 @@ pub enum Accepted {
     /// Its controllers reject it or report that it is not in force, and attache finds no other reason.
     Rejected(Box<Report>),
     /// Its controllers reject it because of other objects, as far as attache knows.
-    Clashing(Box<Rejection>),
+    ExpectedRejection(Box<Rejection>),
     /// Its strategy cannot be used, or it may not name the target.
     Invalid,
     /// It conflicts with this policy, which takes precedence.
@@ -129,7 +129,7 @@ impl PolicyStatus {
     pub fn may_take_away(&self) -> bool {
         let takes_away = |target: &TargetStatus| match &target.accepted {
             Accepted::Conflicted(_) => true,
-            Accepted::Clashing(why) => why.effect == RejectionEffect::WithoutSettings,
+            Accepted::ExpectedRejection(why) => why.effect == RejectionEffect::WithoutSettings,
             _ => target.meets_others,
         };
         self.targets.iter().any(takes_away)
@@ -137,18 +137,14 @@ impl PolicyStatus {
 
     /// The effective targets at which some of it is in force.
     pub fn effective_targets(&self) -> BTreeSet<&Place> {
-        let targets = self.targets.iter();
-        targets
-            .flat_map(|target| target.effective_targets.places())
-            .collect()
+        let targets = self.targets.iter().map(|target| &target.effective_targets);
+        targets.flat_map(EffectiveTargets::places).collect()
     }
 
     /// The objects of these effective targets.
     pub fn objects(&self) -> BTreeSet<&ObjectKey> {
-        let targets = self.targets.iter();
-        targets
-            .flat_map(|target| target.effective_targets.objects())
-            .collect()
+        let targets = self.targets.iter().map(|target| &target.effective_targets);
+        targets.flat_map(EffectiveTargets::objects).collect()
     }
 }
 
@@ -231,7 +227,7 @@ pub fn status_on_paths(
     let rejection = RejectionFinder::default().of_attached(snapshot, policy, place);
     let effect = rejection.as_ref().map(|rejection| &rejection.effect);
     if let (Some(rejection), Some(RejectionEffect::WithoutSettings)) = (&rejection, effect) {
-        status.accepted = Accepted::Clashing(Box::new(rejection.clone()));
+        status.accepted = Accepted::ExpectedRejection(Box::new(rejection.clone()));
         return status;
     }
     enforce(
@@ -435,16 +431,17 @@ fn accepted(
         return (fault, None);
     }
     let object = &place.object;
-    let clash = resolver.clash(policy, place);
-    let is_partial = clash.as_ref().is_some_and(Rejection::is_partial);
+    let rejection = resolver.rejection_at(policy, place);
+    let is_partial = rejection.as_ref().is_some_and(Rejection::is_partial);
     let is_rejected = reported_rejections::rejected(snapshot, policy).at(object)
         && !is_of_another_target(snapshot, policy, object)
-        && !(is_partial && explains_report(snapshot, policy, object, clash.as_ref()));
+        && !(is_partial && explains_report(snapshot, policy, object, rejection.as_ref()));
     let report = is_rejected.then(|| reported_rejections::rejection(snapshot, policy));
-    let is_expected = clash.as_ref().is_some_and(|clash| {
-        clash.reported.is_none() && !is_partial && clash.effect != RejectionEffect::NotApplied
+    let is_applied = |rejection: &Rejection| rejection.effect != RejectionEffect::NotApplied;
+    let is_expected = rejection.as_ref().is_some_and(|rejection| {
+        rejection.reported.is_none() && !is_partial && is_applied(rejection)
     });
-    match (report.flatten(), clash.map(Box::new)) {
+    match (report.flatten(), rejection.map(Box::new)) {
         (Some(report), _) => {
             let is_expected = is_expected && report.is_rejection;
             let report = Report {
@@ -453,10 +450,10 @@ fn accepted(
             };
             (Accepted::Rejected(Box::new(report)), None)
         }
-        (None, Some(clash)) if is_partial || clash.effect == RejectionEffect::NotApplied => {
-            (Accepted::Accepted, Some(clash))
+        (None, Some(rejection)) if is_partial || !is_applied(&rejection) => {
+            (Accepted::Accepted, Some(rejection))
         }
-        (None, Some(clash)) => (Accepted::Clashing(clash), None),
+        (None, Some(rejection)) => (Accepted::ExpectedRejection(rejection), None),
         (None, None) => (Accepted::Accepted, None),
     }
 }

@@ -33,7 +33,7 @@ pub trait OwnPaths {
 }
 
 /// An ancestor path, and the rule of a route that delegates.
-type Through = (Rc<AncestorPath>, ObjectKey, usize);
+type DelegatedPath = (Rc<AncestorPath>, ObjectKey, usize);
 
 /// An ancestor path through a rule that delegates, and the requests that take it.
 type DelegatedRequests = (Rc<AncestorPath>, Rc<[RouteMatch]>);
@@ -46,7 +46,7 @@ pub struct DelegatedPaths {
     /// All paths of each route, those through delegation last, and the number of the latter.
     known: HashMap<ObjectKey, (Paths, usize), PrehashedBuildHasher>,
     /// The path through each rule that delegates; `None` if no request reaches it.
-    through: maps::HashMap<Through, Option<DelegatedRequests>>,
+    through: maps::HashMap<DelegatedPath, Option<DelegatedRequests>>,
     /// The requests on each path through delegation to a route.
     matches: maps::HashMap<(Rc<AncestorPath>, ObjectKey), Rc<[RouteMatch]>>,
     /// The routes whose paths are being looked for, from the first one up.

@@ -328,12 +328,12 @@ fn children_of<'a>(snapshot: &'a Snapshot, parent: &Object) -> Vec<&'a Arc<Objec
     children
 }
 
-/// The routes that some routes may delegate to, that these may delegate to, and so on: at most `most`, without the
+/// The routes that some routes may delegate to, that these may delegate to, and so on: at most `limit`, without the
 /// first ones.
 pub fn delegated_to<'a>(
     snapshot: &'a Snapshot,
     routes: impl IntoIterator<Item = &'a Arc<Object>>,
-    most: usize,
+    limit: usize,
 ) -> Vec<Arc<Object>> {
     let mut descendants: Vec<Arc<Object>> = Vec::new();
     let followed: Vec<&DelegationFile> = snapshot.delegations().collect();
@@ -353,7 +353,7 @@ pub fn delegated_to<'a>(
             continue;
         }
         for child in children_of(snapshot, parent) {
-            if descendants.len() >= most {
+            if descendants.len() >= limit {
                 return descendants;
             }
             if met.insert(&child.key) {

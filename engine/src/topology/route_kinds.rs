@@ -30,7 +30,7 @@ const GRPC: &GroupKind = &GroupKind::GRPC_ROUTE;
 /// The most routes at a Gateway that are compared for one of them.
 const MOST_COMPARED: usize = 1024;
 /// Longer names are not hostnames.
-const LONGEST: usize = 253;
+const MAX_HOSTNAME_LENGTH: usize = 253;
 
 /// The hostnames of the routes of one kind, indexed for intersection.
 #[derive(Debug, Default)]
@@ -264,7 +264,7 @@ fn conflicting_routes(listener: &Listener, routes: &[&Arc<Object>]) -> KeptOut {
         } else {
             (&mut grpc, &http)
         };
-        match other.rival(names) {
+        match other.conflicting(names) {
             Some(winner) => drop(kept_out.insert(route.key.clone(), winner.clone())),
             None => own.add(route, names),
         }
@@ -291,7 +291,10 @@ impl<'a, 'n> HostnamesOfKind<'a, 'n> {
         if names.is_empty() {
             self.every.get_or_insert(route);
         }
-        for name in names.iter().filter(|name| name.len() <= LONGEST) {
+        for name in names
+            .iter()
+            .filter(|name| name.len() <= MAX_HOSTNAME_LENGTH)
+        {
             self.names.entry(name).or_insert(route);
             for above in above(name) {
                 self.under.entry(above).or_insert(route);
@@ -300,7 +303,7 @@ impl<'a, 'n> HostnamesOfKind<'a, 'n> {
     }
 
     /// A route that has a host in common with these names.
-    fn rival(&self, names: &[String]) -> Option<&'a Arc<Object>> {
+    fn conflicting(&self, names: &[String]) -> Option<&'a Arc<Object>> {
         if names.is_empty() {
             return self.some;
         }
@@ -310,9 +313,11 @@ impl<'a, 'n> HostnamesOfKind<'a, 'n> {
             let narrower = || self.under.get(name.strip_prefix("*.")?);
             same.or_else(wider).or_else(narrower).copied()
         };
-        let short = names.iter().filter(|name| name.len() <= LONGEST);
-        let mut rivals = short.filter_map(|name| of_name(name));
-        self.every.or_else(|| rivals.next())
+        let short = names
+            .iter()
+            .filter(|name| name.len() <= MAX_HOSTNAME_LENGTH);
+        let mut conflicting = short.filter_map(|name| of_name(name));
+        self.every.or_else(|| conflicting.next())
     }
 }
 
@@ -349,17 +354,17 @@ mod tests {
                 let names = [one.to_owned()];
                 let mut taken = HostnamesOfKind::default();
                 taken.add(&route, &names);
-                let winner = taken.rival(&[other.to_owned()]);
+                let winner = taken.conflicting(&[other.to_owned()]);
                 assert_eq!(winner.is_some(), intersect(one, other), "{one} {other}");
             }
             let (names, none) = ([one.to_owned()], []);
             let mut taken = HostnamesOfKind::default();
-            assert!(taken.rival(&none).is_none());
+            assert!(taken.conflicting(&none).is_none());
             taken.add(&route, &names);
-            assert!(taken.rival(&none).is_some());
+            assert!(taken.conflicting(&none).is_some());
             let mut every = HostnamesOfKind::default();
             every.add(&route, &none);
-            assert!(every.rival(&names).is_some());
+            assert!(every.conflicting(&names).is_some());
         }
     }
 }

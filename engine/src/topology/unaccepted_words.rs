@@ -10,7 +10,7 @@ use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
 
 /// The most reasons that one message gives.
-const MOST: usize = 3;
+const MAX_REASONS: usize = 3;
 
 /// A message that an object does not exist, or that this cannot be known.
 pub fn not_there(snapshot: &Snapshot, key: &ObjectKey) -> String {
@@ -108,10 +108,10 @@ fn joined(refusals: &[(Vec<&str>, String)]) -> String {
     if let [(_, why)] = refusals {
         return why.clone();
     }
-    let shown = refusals.iter().take(MOST);
+    let shown = refusals.iter().take(MAX_REASONS);
     let shown = shown.map(|(names, why)| format!("{}: {why}", names.join(", ")));
     let mut parts: Vec<String> = shown.collect();
-    if let Some(more @ 1..) = refusals.len().checked_sub(MOST) {
+    if let Some(more @ 1..) = refusals.len().checked_sub(MAX_REASONS) {
         let noun = if more == 1 { "reason" } else { "reasons" };
         parts.push(format!("and {more} more {noun}"));
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{OfPolicy, OnTarget, conditions};
-use crate::answer::impact::{Change, Effect, impact};
+use crate::answer::impact::{Change, ChangedObjects, impact};
 use crate::answer::named::{Named, named};
 use crate::answer::policies::reason::{of_target, reason};
 use crate::answer::reported::FromStatus;
@@ -51,11 +51,11 @@ pub fn policy(resolver: &mut Resolver<'_>, policy: &Policy) -> OfPolicy {
 /// The changes that the policy makes: the state without it against the state with it.
 fn changes(snapshot: &Snapshot, policy: &Policy, accepted: &Accepted) -> Vec<Change> {
     let without = snapshot.with_change(engine::Change::Deleted(policy.key().clone()));
-    let doing = Effect {
+    let objects = ChangedObjects {
         applied: [policy.key().clone()].into(),
-        ..Effect::default()
+        ..ChangedObjects::default()
     };
-    let mut changes = impact(&without, snapshot, &doing).changes;
+    let mut changes = impact(&without, snapshot, &objects).changes;
     if *accepted != Accepted::Accepted {
         // A policy that is not accepted can still keep others out. Changes without any settings are left out.
         let sets_something = |side: &Option<Value>| {

@@ -235,7 +235,7 @@ fn refused(resolver: &mut Resolver<'_>, place: &Place, policies_over: &mut Polic
         let all = attachments(resolver, &policy).into_iter();
         let on_object = all.filter(|attachment| attachment.target.object == place.object);
         let accepted = |at: TargetAttachment<'_>| {
-            let left_out = at.left_out.map(Accepted::Clashing);
+            let left_out = at.left_out.map(Accepted::ExpectedRejection);
             (at.target, left_out.unwrap_or(at.accepted), at.known)
         };
         let accepted_by_place: Vec<(Place, Accepted, Option<State>)> =

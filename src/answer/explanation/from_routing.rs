@@ -1,8 +1,8 @@
 //! Converts the outcome of request matching to the answer of `attache explain`.
 
 use super::{
-    Answered, Asked, Backend, Considered, EnteredAt, Matched, Mirror, Pair, Step, Unserved, Wanted,
-    WantedPath,
+    Answered, Asked, Backend, Considered, EnteredAt, ExplainUnserved, Matched, Mirror, Pair, Step,
+    Wanted, WantedPath,
 };
 use crate::answer::Named;
 use crate::engine::model::ids::ObjectKey;
@@ -103,8 +103,8 @@ fn delegated_by(rule: &MatchedRule) -> Vec<Named> {
 }
 
 /// A request that is not served, and why.
-pub(super) fn unserved(request_match: &MatchResult, missed: &Missed) -> Unserved {
-    Unserved {
+pub(super) fn unserved(request_match: &MatchResult, missed: &Missed) -> ExplainUnserved {
+    ExplainUnserved {
         entered_at: entry_point(&request_match.entry_point),
         at: missed.at,
         message: missed.why.clone(),

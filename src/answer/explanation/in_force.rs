@@ -4,11 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::PolicyOnRequest;
-use crate::answer::Effective;
+use crate::answer::EffectiveSettings;
 use crate::engine::attachment::permission;
 use crate::engine::effective::{PathGroup, Resolver, controllers_follow};
 use crate::engine::kinds::profile::{Class, Profile, ServiceAs};
-use crate::engine::merge::Effective as InForce;
+use crate::engine::merge::EffectivePolicy as InForce;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::level::{Level, Step};
 use crate::engine::model::shared::Shared;
@@ -42,7 +42,7 @@ pub(super) struct Path {
 /// The policies on a path, and the effective policies that result from them.
 pub(super) struct Settings {
     /// The effective policies, by kind.
-    pub(super) effective: Vec<Effective>,
+    pub(super) effective: Vec<EffectiveSettings>,
     /// The attached policies.
     pub(super) policies: Vec<PolicyOnRequest>,
     /// A rejected policy because of which requests get an error.
@@ -219,11 +219,11 @@ impl Path {
         &self,
         resolver: &mut Resolver<'_>,
         profile: &Profile,
-        effective: &mut Vec<Effective>,
+        effective: &mut Vec<EffectiveSettings>,
         outcomes: &mut PoliciesOnPath,
     ) {
         for group in self.acting(resolver, profile) {
-            effective.push(Effective::along(
+            effective.push(EffectiveSettings::along(
                 &profile.gk,
                 &group.path(),
                 &group.effective,
@@ -245,7 +245,7 @@ impl Path {
         &self,
         resolver: &mut Resolver<'_>,
         kind: &GroupKind,
-        effective: &mut Vec<Effective>,
+        effective: &mut Vec<EffectiveSettings>,
         outcomes: &mut PoliciesOnPath,
     ) {
         let groups = self.groups(resolver, kind);
@@ -259,7 +259,7 @@ impl Path {
             if group.stack.is_empty() || paths_told.contains(&names) {
                 continue;
             }
-            effective.push(Effective::along(kind, &path, &group.effective));
+            effective.push(EffectiveSettings::along(kind, &path, &group.effective));
             paths_told.push(names);
             note(group, outcomes);
         }

@@ -37,7 +37,7 @@ pub struct Facts {
 /// The limit of matches shown per rule.
 const MOST_MATCHES: usize = 64;
 /// The limit of characters per match; a longer one is cut.
-const LONGEST: usize = 400;
+const MAX_MATCH_CHARACTERS: usize = 400;
 
 /// The matches of each rule of a route; an error for a match that cannot be read.
 type Matches = Vec<Vec<Result<MatchSpec, String>>>;
@@ -120,7 +120,7 @@ fn match_text(wants: &Result<MatchSpec, String>) -> String {
         Ok(wants) => words(wants),
         Err(why) => format!("unreadable match: {why}"),
     };
-    shortened(&text, LONGEST).into_owned()
+    shortened(&text, MAX_MATCH_CHARACTERS).into_owned()
 }
 
 /// A match in words: `PathPrefix /cart, method GET, header x-env=canary`.

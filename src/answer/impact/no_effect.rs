@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use attache_guardrails::is_guardrail;
 
-use super::{Effect, Named, NoEffect};
+use super::{ChangedObjects, Named, ObjectWithoutEffect};
 use crate::answer::policies::reason::{of_strategy, unusable};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::applying::attached_at_or_above;
@@ -21,10 +21,10 @@ use crate::engine::status::conditions::{Accepted, PolicyStatus, State, statuses}
 pub(super) fn idle(
     before: &Snapshot,
     after: &Snapshot,
-    doing: &Effect,
+    changed: &ChangedObjects,
     busy: &BTreeSet<ObjectKey>,
     alone: bool,
-) -> Vec<NoEffect> {
+) -> Vec<ObjectWithoutEffect> {
     let idle = |snapshot: &Snapshot, keys: &BTreeSet<ObjectKey>, done: ChangeOfObject| {
         let policies = keys.iter().filter(|key| !busy.contains(*key));
         let policies = policies.filter(|key| !matters(before, after, key));
@@ -36,19 +36,19 @@ pub(super) fn idle(
         let mut resolver = Resolver::new(snapshot);
         statuses(&mut resolver, &policies, |policy, status| {
             let known = done == ChangeOfObject::Applied && before.policy(policy.key()).is_some();
-            NoEffect {
+            ObjectWithoutEffect {
                 is_known: !matches!(status.state, Some(State::Unknown(_))),
                 ..note(policy.key(), of_policy(policy, &status, done, known))
             }
         })
     };
-    let mut idle_policies = idle(after, &doing.applied, ChangeOfObject::Applied);
-    idle_policies.extend(idle(before, &doing.deleted, ChangeOfObject::Deleted));
-    for (snapshot, keys) in [(after, &doing.applied), (before, &doing.deleted)] {
+    let mut idle_policies = idle(after, &changed.applied, ChangeOfObject::Applied);
+    idle_policies.extend(idle(before, &changed.deleted, ChangeOfObject::Deleted));
+    for (snapshot, keys) in [(after, &changed.applied), (before, &changed.deleted)] {
         let others = keys.iter().filter(|_| alone && idle_policies.is_empty());
         let others = others.filter(|key| may_be_acted_on(snapshot, key));
         let notes = others.map(|key| note(key, of_target(&mut Resolver::new(snapshot), key)));
-        let notes: Vec<NoEffect> = notes.collect();
+        let notes: Vec<ObjectWithoutEffect> = notes.collect();
         idle_policies.extend(notes);
     }
     idle_policies
@@ -66,8 +66,8 @@ fn matters(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> bool {
     !differences(&without, after, std::slice::from_ref(key)).is_empty()
 }
 
-fn note(object: &ObjectKey, reason: String) -> NoEffect {
-    NoEffect {
+fn note(object: &ObjectKey, reason: String) -> ObjectWithoutEffect {
+    ObjectWithoutEffect {
         object: Named::from(object),
         is_known: true,
         reason,
@@ -103,7 +103,7 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: ChangeOfObject, known
         (Accepted::Rejected(report), _) => {
             format!("it {verb} not in force: its controller reports {report}")
         }
-        (Accepted::Clashing(why), _) => {
+        (Accepted::ExpectedRejection(why), _) => {
             format!("it {verb} not in force: {}", why.sentence())
         }
         (Accepted::TargetNotFound, _) => match status.targets.first() {

@@ -26,7 +26,7 @@ use crate::engine::state::snapshot::Snapshot;
 use crate::ui::{Answers, Refusal};
 
 /// The most sessions: each holds a state and answers.
-const MOST: usize = 16;
+const MAX_SESSIONS: usize = 16;
 /// A session that was not used for this long ends.
 const IDLE: Duration = Duration::from_mins(5);
 /// The time between two looks at the state.
@@ -173,7 +173,7 @@ impl Sessions {
         if let Some(session) = open.get_mut(&rights) {
             return Ok(Arc::clone(&session.page) as Arc<dyn Answers>);
         }
-        if open.len() >= MOST {
+        if open.len() >= MAX_SESSIONS {
             return Err(Refusal::busy(
                 "too many users with different rights have the page open: ask again in a few minutes",
             ));

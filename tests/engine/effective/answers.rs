@@ -8,7 +8,7 @@ use attache::engine::effective::applying::attached_at_or_above;
 use attache::engine::effective::impact::impact;
 use attache::engine::effective::{PathGroup, Resolver};
 use attache::engine::kinds::profile::words;
-use attache::engine::merge::Effective;
+use attache::engine::merge::EffectivePolicy;
 use attache::engine::model::ids::ObjectKey;
 use attache::engine::policy::Policy;
 use attache::engine::policy::Setting;
@@ -80,7 +80,7 @@ fn names(group: &PathGroup) -> String {
     places.join(" > ")
 }
 
-fn in_force(effective: &Effective, indent: &str, out: &mut String) {
+fn in_force(effective: &EffectivePolicy, indent: &str, out: &mut String) {
     let Some((spec, sources)) = effective.spec() else {
         let names: Vec<String> = effective.policies().iter().map(ObjectKey::path).collect();
         writeln!(
@@ -216,7 +216,7 @@ fn accepted(accepted: &Accepted) -> String {
         Accepted::Invalid => "Invalid".to_owned(),
         Accepted::TargetNotFound => "TargetNotFound".to_owned(),
         Accepted::Rejected(report) => format!("Rejected, its controller reports {report}"),
-        Accepted::Clashing(why) => format!("Rejected, {why}"),
+        Accepted::ExpectedRejection(why) => format!("Rejected, {why}"),
         Accepted::Conflicted(with) => format!("Conflicted with {}", with.path()),
     }
 }
@@ -271,7 +271,7 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
     writeln!(out, "- impact: {}", title.join(", ")).unwrap();
     for changed in impact(before, &after, &touched) {
         let path: Vec<String> = changed.path.iter().map(ToString::to_string).collect();
-        let spec = |effective: &Effective| match effective.spec() {
+        let spec = |effective: &EffectivePolicy| match effective.spec() {
             Some((spec, sources)) if sources.is_empty() => {
                 let _ = spec;
                 "nothing".to_owned()

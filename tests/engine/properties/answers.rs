@@ -5,7 +5,7 @@ use attache::engine::admission::request::Operation;
 use attache::engine::admission::review::review;
 use attache::engine::effective::applying::{applying_to, attached_at_or_above};
 use attache::engine::effective::{PathGroup, Resolver};
-use attache::engine::merge::Effective;
+use attache::engine::merge::EffectivePolicy;
 use attache::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use attache::engine::model::object::ROUTES;
 use attache::engine::state::snapshot::Snapshot;
@@ -65,7 +65,7 @@ pub(crate) fn route_path(path: &RoutePath) -> String {
 }
 
 /// The settings with their sources.
-pub(crate) fn in_force(effective: &Effective) -> String {
+pub(crate) fn in_force(effective: &EffectivePolicy) -> String {
     if effective.is_opaque() {
         return format!("opaque {:?}", effective.policies());
     }

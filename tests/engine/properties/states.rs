@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use attache::engine::effective::applying::applying_to;
 use attache::engine::effective::impact::impact;
 use attache::engine::effective::{PathGroup, Resolver};
-use attache::engine::merge::{Effective, policies_in_force};
+use attache::engine::merge::{EffectivePolicy, policies_in_force};
 use attache::engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache::engine::model::object::Node;
 use attache::engine::state::snapshot::{Change, Snapshot};
@@ -34,7 +34,7 @@ struct Told {
     settings: String,
 }
 
-fn settings(effective: &Effective) -> String {
+fn settings(effective: &EffectivePolicy) -> String {
     match effective.spec() {
         // A policy without settings in force differs from no policy.
         Some((spec, sources)) if sources.iter().any(|(pointer, _)| pointer.is_empty()) => {
@@ -125,7 +125,7 @@ fn everything(snapshot: &Snapshot, states: [&Snapshot; 2], around: &BTreeSet<Obj
 /// The difference path by path, as `impact` reports it. A path lost and a path gained are one change; paths with the
 /// same listener endpoint are matched first.
 fn difference([state, later]: [&Snapshot; 2], was: &All, is: &All) -> Vec<String> {
-    let nothing = settings(&Effective::default());
+    let nothing = settings(&EffectivePolicy::default());
     let mut differences = Vec::new();
     let mut tell = |kind: &GroupKind, path: &[String], before: &str, after: &str| {
         if before != after && !path.is_empty() {

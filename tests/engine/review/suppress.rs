@@ -49,7 +49,7 @@ fn answer(config: &str, ignore: &str, route: &str, section: &str, group: &str) -
     let evidence = Evidence::Authoritative;
     let bytes = respond(
         &state,
-        &config.conduct(),
+        &config.review_settings(),
         &evidence,
         Endpoint::Validate,
         body.as_bytes(),

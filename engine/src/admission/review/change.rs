@@ -11,7 +11,7 @@ use crate::attachment::{attached_to, permission, targets_of};
 use crate::effective::impact::{EffectiveChange, SettingsComparison, diff};
 use crate::effective::traffic::{Traffic, traffic};
 use crate::effective::{PathGroup, Resolver};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashSet;
 use crate::model::object::{GrantFrom, GrantTo, Node, Object, section_noun};
@@ -122,9 +122,9 @@ pub(super) fn listener_changes(
     after: &Snapshot,
     key: &ObjectKey,
     objects: &[ObjectKey],
-    most: usize,
+    limit: usize,
 ) -> Vec<Finding> {
-    let lost = traffic(before, after, objects, most);
+    let lost = traffic([before, after], objects, limit);
     let mut findings = lost_protection::at_listeners([before, after], key, &lost.opened, objects);
     if !lost.detached.is_empty() {
         let message = match lost.detached.first() {
@@ -198,9 +198,9 @@ pub(super) fn opened_by_created(
     before: &Snapshot,
     after: &Snapshot,
     key: &ObjectKey,
-    most: usize,
+    limit: usize,
 ) -> Vec<Finding> {
-    let traffic = traffic(before, after, std::slice::from_ref(key), most);
+    let traffic = traffic([before, after], std::slice::from_ref(key), limit);
     let mut findings = lost_protection::at_listeners([before, after], key, &traffic.opened, &[]);
     findings.extend(hostnames_taken(key, &traffic));
     findings
@@ -268,7 +268,7 @@ pub(super) fn effect(
     }
     finding.source = in_force_afterwards(after, &all);
     // There are many paths and few results.
-    let mut mentioned: HashSet<&Shared<Effective>> = HashSet::default();
+    let mut mentioned: HashSet<&Shared<EffectivePolicy>> = HashSet::default();
     for effective in all
         .iter()
         .flat_map(|changed| [&changed.before, &changed.after])
@@ -320,16 +320,16 @@ pub(super) fn orphaned(
     finding
 }
 
-/// References that a grant opens or closes, of at most `most` references that it may affect.
+/// References that a grant opens or closes, of at most `limit` references that it may affect.
 pub(super) fn grant(
     before: &Snapshot,
     after: &Snapshot,
     key: &ObjectKey,
-    most: usize,
+    limit: usize,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut references = references(before, after, key, most);
-    if references.len() > most {
+    let mut references = references(before, after, key, limit);
+    if references.len() > limit {
         references.pop_last();
         findings.push(too_much(key, "the effect on further references"));
     }
@@ -363,18 +363,18 @@ fn is_let_in(snapshot: &Snapshot, reference: &ObjectKey, to: &ObjectKey) -> bool
 }
 
 /// References into the namespace of a grant, from the kinds and namespaces that it names before or after: the first
-/// `most`, plus one if there are more. Entries that are the same before and after are skipped if the grant's targets
+/// `limit`, plus one if there are more. Entries that are the same before and after are skipped if the grant's targets
 /// are the same.
 fn references(
     before: &Snapshot,
     after: &Snapshot,
     key: &ObjectKey,
-    most: usize,
+    limit: usize,
 ) -> BTreeSet<(ObjectKey, ObjectKey)> {
     let mut references = BTreeSet::new();
     let mut add = |reference: (ObjectKey, ObjectKey)| {
         references.insert(reference);
-        if references.len().saturating_sub(1) > most {
+        if references.len().saturating_sub(1) > limit {
             references.pop_last();
         }
     };
@@ -392,7 +392,7 @@ fn references(
         {
             let there = snapshot.policies(&entry.gk);
             for policy in there.filter(|p| p.key().namespace == entry.namespace) {
-                let into = targets_into(snapshot, policy, &key.namespace, most);
+                let into = targets_into(snapshot, policy, &key.namespace, limit);
                 into.map(|to| (policy.key().clone(), to)).for_each(&mut add);
             }
             let routes = routes_into(snapshot, entry, &key.namespace).into_iter();
@@ -409,7 +409,7 @@ fn targets_into<'a>(
     snapshot: &'a Snapshot,
     policy: &'a Policy,
     namespace: &'a Arc<str>,
-    most: usize,
+    limit: usize,
 ) -> impl Iterator<Item = ObjectKey> + 'a {
     let own = &policy.key().namespace;
     let selectors = snapshot
@@ -417,7 +417,7 @@ fn targets_into<'a>(
         .saturating_mul(policy.targets.len());
     let few = policy.targets.iter().filter(move |t| {
         let looks = selectors.saturating_mul(snapshot.count(&t.gk));
-        !t.selects() || looks <= most.saturating_mul(LOOKED_AT)
+        !t.selects() || looks <= limit.saturating_mul(LOOKED_AT)
     });
     let objects = few.flat_map(|t| targets_of(snapshot, own, t));
     objects.filter(move |to| to.namespace == *namespace)

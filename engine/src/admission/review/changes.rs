@@ -157,7 +157,12 @@ pub(super) fn changes_other_paths(snapshot: &Snapshot, object: &Object) -> bool 
         let mut used = snapshot.used_kinds();
         used.any(|kind| {
             let profile = snapshot.profile(kind);
-            profile.is_some_and(|profile| profile.clashes.iter().any(|clash| clash.is_by_routes()))
+            profile.is_some_and(|profile| {
+                profile
+                    .rejected_because
+                    .iter()
+                    .any(|cause| cause.is_by_routes())
+            })
         })
     };
     gk.has_listeners() || (is_route(gk) && (is_above_others() || rejects_others()))

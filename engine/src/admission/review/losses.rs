@@ -10,7 +10,7 @@ use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
 use crate::effective::protection::carries_others;
-use crate::merge::{ComparedBy, Effective};
+use crate::merge::{ComparedBy, EffectivePolicy};
 use crate::model::ids::ObjectKey;
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashMap;
@@ -38,7 +38,8 @@ pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> T
         return TakenFromOthers::TooMuch;
     }
     // There are many paths and few results.
-    let mut known: HashMap<(Shared<Effective>, Shared<Effective>), bool> = HashMap::default();
+    let mut known: HashMap<(Shared<EffectivePolicy>, Shared<EffectivePolicy>), bool> =
+        HashMap::default();
     let mut loses = |change: &EffectiveChange| {
         let id = (change.before.clone(), change.after.clone());
         change.exists_before_and_after

@@ -162,7 +162,7 @@ fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) 
         return Vec::new();
     };
     let on_routes = policy.targets.iter().all(|target| is_route(&target.gk));
-    let replaces = policy.parts().all(StanzaRef::is_whole);
+    let replaces = policy.stanzas().all(StanzaRef::is_whole);
     if *profile.merging.dictated_by != DictatedBy::Challenger || !on_routes || !replaces {
         return Vec::new();
     }

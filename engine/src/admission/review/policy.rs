@@ -146,7 +146,7 @@ fn in_force(resolver: &mut Resolver<'_>, policy: &Policy, status: &PolicyStatus)
         findings.extend(no_effect(policy, status));
     }
     for target in &status.targets {
-        findings.extend(rivals(snapshot, policy, target));
+        findings.extend(conflicting(snapshot, policy, target));
         findings.extend(rejected(policy, target));
         findings.extend(rejected_in_part(snapshot, policy, target));
         findings.extend(winners(snapshot, policy, target));
@@ -306,18 +306,18 @@ fn listed<'a>(names: impl IntoIterator<Item = &'a Arc<str>>) -> String {
 }
 
 /// The finding on the policy for which this one is rejected on a target.
-fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option<Finding> {
+fn conflicting(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option<Finding> {
     let Accepted::Conflicted(with) = &target.accepted else {
         return None;
     };
-    let rival = snapshot.policy(with)?;
+    let other_policy = snapshot.policy(with)?;
     let place = match *policy.profile.conflict_scope {
         ConflictScope::Target => &target.target.object.whole(),
         _ => &target.target,
     };
     let message = match *policy.profile.same_target {
         SameTarget::FieldOverlap => {
-            let field = overlap(policy, rival).unwrap_or_default().join(".");
+            let field = overlap(policy, other_policy).unwrap_or_default().join(".");
             format!("{with} sets {field} on {place} already")
         }
         SameTarget::EqualField => {
@@ -329,7 +329,7 @@ fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option
         SameTarget::NoneWins => format!("{with} is on {place} too, so both are rejected"),
         _ => format!(
             "ignored: {place} already has {with}, which {}",
-            rank(rival, policy).verb
+            rank(other_policy, policy).verb
         ),
     };
     let mut finding = Finding::new(Code::Conflicted, policy.key(), message)
@@ -345,7 +345,7 @@ fn rejected(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
         Accepted::Rejected(report) => {
             format!("it is not in force on {place}: its controller reports {report}")
         }
-        Accepted::Clashing(why) => {
+        Accepted::ExpectedRejection(why) => {
             format!("it has no effect on {place}: {}", why.sentence())
         }
         _ => {
@@ -398,11 +398,11 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
         finding.settings = winner.settings.clone().into();
         finding.source = wording::origin(policy.key(), &winner.from);
         // On one level the proposals let the newer default win, which surprises people.
-        if let Some(rival) = snapshot.policy(key)
+        if let Some(other_policy) = snapshot.policy(key)
             && winner.from.contains(&target.target)
-            && rival.is_for_all_namespaces() == policy.is_for_all_namespaces()
+            && other_policy.is_for_all_namespaces() == policy.is_for_all_namespaces()
         {
-            let which = rank(rival, policy).noun;
+            let which = rank(other_policy, policy).noun;
             finding.source = format!("{}, where the {which} wins", finding.source);
         }
         finding.mentions.insert(key.clone());
@@ -437,9 +437,9 @@ fn gives_way(
 ) -> bool {
     let overrides = |key: &ObjectKey| {
         let winner = snapshot.policy(key);
-        winner.is_some_and(|winner| winner.parts().any(StanzaRef::is_override))
+        winner.is_some_and(|winner| winner.stanzas().any(StanzaRef::is_override))
     };
-    policy.parts().all(StanzaRef::is_default)
+    policy.stanzas().all(StanzaRef::is_default)
         && !overrides(key)
         && !winner.from.contains(&target.target)
 }

@@ -13,7 +13,7 @@ use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::{Change, Snapshot};
 
 use super::changes::{changes_other_paths, orphaned_by_own_fields};
-use super::{change, listeners, moved_requests, route};
+use super::{change, listeners, rerouted_requests, route};
 use crate::model::wording;
 use crate::policy::fuel::{MOST_REFERENCES, MOST_ROUTES};
 
@@ -76,7 +76,7 @@ pub(super) fn findings(
     if let Some(old) = old {
         let finder = || RejectionFinder::new(true);
         findings.extend(orphaned_by_own_fields(&before, &after, old, object, finder));
-        findings.extend(moved_requests::findings([&before, &after], old, object));
+        findings.extend(rerouted_requests::findings([&before, &after], old, object));
     }
     if is_grant {
         findings.extend(change::grant(&before, &after, &key, MOST_REFERENCES));

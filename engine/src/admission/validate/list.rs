@@ -7,7 +7,7 @@ use crate::kinds::profile::RefField;
 use crate::policy::{MOST_ENTRIES, Policy, TargetEntry, TargetRef, has_unread, hidden, written};
 
 /// The default maximum number of targets of a policy (GEP-2648).
-const MOST: usize = 16;
+const MAX_TARGETS: usize = 16;
 
 /// Findings on duplicate targets, and on more targets than the kind allows.
 ///
@@ -24,7 +24,7 @@ pub(super) fn findings(policy: &Policy, spec: &Value, entries: &[TargetEntry<'_>
     let read = |field: &RefField| entries.iter().any(|entry| entry.field.path == field.path);
     for field in policy.profile.refs.iter().filter(|field| read(field)) {
         let count = written(spec, field);
-        let most = field.max.unwrap_or(MOST);
+        let most = field.max.unwrap_or(MAX_TARGETS);
         if count > most {
             let message = format!(
                 "{count} targets; {} takes {most} at most",

@@ -2,7 +2,7 @@
 
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::{AttachmentPermission, permission};
-use crate::kinds::profile::Only;
+use crate::kinds::profile::NamingRestriction;
 use crate::model::hint::quoted;
 use crate::model::ids::ObjectKey;
 use crate::policy::{Policy, TargetEntry, TargetRef};
@@ -68,15 +68,15 @@ pub(super) fn out_of_reach(
             Code::TargetClusterScoped,
             entry.path.clone(),
             match policy.profile.allowed(&object.gk).and_then(|a| a.only) {
-                Some(Only::OwnNamespace) => format!(
+                Some(NamingRestriction::OwnNamespace) => format!(
                     "policies of kind {kind} can only target their own Namespace, so this target has no effect; write {:?}",
                     &**own
                 ),
-                Some(Only::RootNamespace) => {
+                Some(NamingRestriction::RootNamespace) => {
                     let root = policy.profile.root_namespace.as_deref().unwrap_or_default();
                     format!("only policies in {root:?} may name {object}, so this has no effect")
                 }
-                Some(Only::Selectors) | None => {
+                Some(NamingRestriction::Selectors) | None => {
                     format!("{object} is cluster-scoped and {kind} is not, so this has no effect")
                 }
             },

@@ -17,7 +17,7 @@ pub(super) fn findings(
     snapshot: &Snapshot,
     policy: &Policy,
     entry: &TargetEntry<'_>,
-    most: usize,
+    limit: usize,
 ) -> Vec<Finding> {
     let spelling = spelling(snapshot, policy, entry);
     let mut findings = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn findings(
             // controllers look for it elsewhere.
             let refused = entry.is_misspelt || unsupported.as_ref().is_some_and(Finding::refuses);
             let explains_absence = unsupported.is_some() || unread.is_some();
-            let about = about_target(snapshot, policy, entry, target, most);
+            let about = about_target(snapshot, policy, entry, target, limit);
             let about = about.filter(|finding| {
                 !(refused || explains_absence && finding.code == Code::TargetNotFound)
             });
@@ -44,8 +44,9 @@ pub(super) fn findings(
             }
             findings.extend(unread);
             findings.extend(unsupported);
-            findings
-                .extend(about.or_else(|| selected::finding(snapshot, policy, entry, target, most)));
+            findings.extend(
+                about.or_else(|| selected::finding(snapshot, policy, entry, target, limit)),
+            );
         }
     }
     if entry.both {
@@ -219,7 +220,7 @@ fn about_target(
     policy: &Policy,
     entry: &TargetEntry<'_>,
     target: &TargetRef,
-    most: usize,
+    limit: usize,
 ) -> Option<Finding> {
     if target.is_whole() && entry.field.needs_section {
         return Some(without_section(policy, entry, target));
@@ -239,7 +240,7 @@ fn about_target(
         return Some(finding);
     }
     let Some(target_object) = snapshot.get(&object) else {
-        return not_found(snapshot, policy, entry, &object, most);
+        return not_found(snapshot, policy, entry, &object, limit);
     };
     let unknown = section::unknown(snapshot, policy, entry, target, target_object);
     unknown.or_else(|| ambiguous(policy, entry, target_object, target.section.as_deref()?))
@@ -291,10 +292,10 @@ fn not_found(
     policy: &Policy,
     entry: &TargetEntry<'_>,
     object: &ObjectKey,
-    most: usize,
+    limit: usize,
 ) -> Option<Finding> {
     snapshot.lacks(object).then(|| {
-        let hint = suggestion::hint(snapshot, policy, entry, object, most);
+        let hint = suggestion::hint(snapshot, policy, entry, object, limit);
         let message = format!("{object} does not exist");
         Finding::new(Code::TargetNotFound, policy.key(), message)
             .hinting(hint)

@@ -96,14 +96,14 @@ impl Rejection {
 
     /// The first of these requests, in words; `None` if there are none.
     pub fn requests_in_words(&self) -> Option<String> {
-        const MOST: usize = 3;
+        const MAX_REQUESTS: usize = 3;
         let requests = self.requests();
         let mut named: Vec<String> = requests
             .iter()
-            .take(MOST)
+            .take(MAX_REQUESTS)
             .map(ToString::to_string)
             .collect();
-        if let Some(more @ 1..) = requests.len().checked_sub(MOST) {
+        if let Some(more @ 1..) = requests.len().checked_sub(MAX_REQUESTS) {
             named.push(format!("{more} more"));
         }
         (!named.is_empty()).then(|| named.join(", "))

@@ -43,7 +43,7 @@ impl RejectionFinder {
     pub(super) fn before_change(&self) -> &Self {
         self.before_change.get_or_init(|| {
             Box::new(Self {
-                most: self.most,
+                limit: self.limit,
                 ..Self::default()
             })
         })

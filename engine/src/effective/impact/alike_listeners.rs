@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::ObjectKey;
 use crate::model::shared::Shared;
 use crate::topology::{AncestorPath, ListenerEndpoint};
@@ -12,7 +12,7 @@ use crate::topology::{AncestorPath, ListenerEndpoint};
 pub(super) type EndpointOf<'a> = &'a dyn Fn(&AncestorPath) -> Option<ListenerEndpoint>;
 
 /// An ancestor path that is only on one side, with its effective policy.
-pub(super) type OneSided<'a> = (&'a Rc<AncestorPath>, &'a Shared<Effective>);
+pub(super) type OneSided<'a> = (&'a Rc<AncestorPath>, &'a Shared<EffectivePolicy>);
 
 /// The properties that two listeners have in common if they receive the same requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,8 +52,8 @@ pub(super) fn renamed<'a>(
     won: &mut Vec<OneSided<'a>>,
 ) -> Vec<(
     &'a Rc<AncestorPath>,
-    &'a Shared<Effective>,
-    &'a Shared<Effective>,
+    &'a Shared<EffectivePolicy>,
+    &'a Shared<EffectivePolicy>,
 )> {
     let mut renamed_paths = Vec::new();
     // One side is usually empty.

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::alike_listeners::{Alike, EndpointOf, renamed};
 use super::{EffectiveChange, FormerEffective};
 use crate::effective::{PathGroup, PathSet};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 use crate::model::maps::{HashMap, HashSet};
 use crate::model::shared::{Ids, Shared};
@@ -18,7 +18,7 @@ use crate::topology::{AncestorPath, AncestorPaths, RoutePath, RoutePaths};
 /// Compares effective policies, each pair once: many paths share few results.
 #[derive(Debug, Default)]
 pub struct SettingsComparison {
-    known: HashMap<(Shared<Effective>, Shared<Effective>), bool>,
+    known: HashMap<(Shared<EffectivePolicy>, Shared<EffectivePolicy>), bool>,
 }
 
 /// Compares the paths of a kind.
@@ -30,10 +30,10 @@ pub(super) struct Comparison<'a> {
     endpoints: [EndpointOf<'a>; 2],
     disjoint: Disjoint,
     same: SettingsComparison,
-    nothing: Shared<Effective>,
+    nothing: Shared<EffectivePolicy>,
     ids: Ids,
     /// Lists of effective policies before the change, each once.
-    former_effective: HashMap<Vec<Shared<Effective>>, FormerEffective>,
+    former_effective: HashMap<Vec<Shared<EffectivePolicy>>, FormerEffective>,
     changes: Vec<EffectiveChange>,
 }
 
@@ -51,14 +51,14 @@ struct EffectiveByAncestors {
     ancestor_paths: Vec<OnAncestors>,
 }
 
-type OnAncestors = (AncestorPaths, Shared<Effective>);
+type OnAncestors = (AncestorPaths, Shared<EffectivePolicy>);
 
 /// Different effective policies on ancestor paths before and after, and whether the route paths exist on both sides.
 #[derive(Clone)]
 struct Pair {
     ancestor_paths: AncestorPaths,
-    before: Shared<Effective>,
-    after: Shared<Effective>,
+    before: Shared<EffectivePolicy>,
+    after: Shared<EffectivePolicy>,
     exists_before_and_after: bool,
     detached: bool,
     no_longer_taken: bool,
@@ -69,7 +69,7 @@ struct Pair {
 type Sides<'a> = [&'a [OnAncestors]; 2];
 
 /// The effective policy by ancestor path.
-type ByAncestorPath = BTreeMap<Rc<AncestorPath>, Shared<Effective>>;
+type ByAncestorPath = BTreeMap<Rc<AncestorPath>, Shared<EffectivePolicy>>;
 type ByRoutePath = HashMap<Rc<RoutePath>, ByAncestorPath>;
 
 /// Whether lists of ancestor paths are disjoint, for the combinations checked so far.
@@ -80,7 +80,11 @@ struct Disjoint(HashMap<Vec<AncestorPaths>, bool>);
 
 impl SettingsComparison {
     /// Whether the settings are equal, regardless of their source.
-    pub fn settings(&mut self, one: &Shared<Effective>, other: &Shared<Effective>) -> bool {
+    pub fn settings(
+        &mut self,
+        one: &Shared<EffectivePolicy>,
+        other: &Shared<EffectivePolicy>,
+    ) -> bool {
         if one == other {
             return true;
         }
@@ -117,7 +121,7 @@ impl Disjoint {
 // === impl EffectiveByAncestors ===
 
 impl EffectiveByAncestors {
-    fn effective_on(&self, list: &AncestorPaths) -> Option<&Shared<Effective>> {
+    fn effective_on(&self, list: &AncestorPaths) -> Option<&Shared<EffectivePolicy>> {
         let mut lists = self.ancestor_paths.iter();
         lists
             .find(|(known, _)| known == list)
@@ -328,8 +332,8 @@ impl<'a> Comparison<'a> {
         let detached = is_reached(before) && !after.is_empty() && !is_reached(after);
         let same = &mut self.same;
         let mut note = |ancestor_path: &Rc<AncestorPath>,
-                        a: &Shared<Effective>,
-                        b: Option<&Shared<Effective>>,
+                        a: &Shared<EffectivePolicy>,
+                        b: Option<&Shared<EffectivePolicy>>,
                         exists_before_and_after| {
             let after = b.unwrap_or(&self.nothing);
             if !same.settings(a, after) {
@@ -414,23 +418,23 @@ impl<'a> Comparison<'a> {
         &mut self,
         before: &ByAncestorPath,
         gained: &AncestorPath,
-        after: &Shared<Effective>,
+        after: &Shared<EffectivePolicy>,
     ) -> Option<FormerEffective> {
         if gained.steps.is_empty() {
             return None;
         }
-        let mut met: HashSet<&Shared<Effective>> = HashSet::default();
+        let mut met: HashSet<&Shared<EffectivePolicy>> = HashSet::default();
         let there = before.iter().filter(|(path, _)| !path.steps.is_empty());
         let each = there.map(|(_, effective)| effective);
-        let each: Vec<&Shared<Effective>> = each.filter(|one| met.insert(one)).collect();
+        let each: Vec<&Shared<EffectivePolicy>> = each.filter(|one| met.insert(one)).collect();
         let (nothing, same) = (&self.nothing, &mut self.same);
-        let mut none_or_same = |effective: &Shared<Effective>| {
+        let mut none_or_same = |effective: &Shared<EffectivePolicy>| {
             same.settings(effective, nothing) || same.settings(effective, after)
         };
         if each.is_empty() || each.iter().any(|effective| none_or_same(effective)) {
             return None;
         }
-        let each: Vec<Shared<Effective>> = each.into_iter().cloned().collect();
+        let each: Vec<Shared<EffectivePolicy>> = each.into_iter().cloned().collect();
         let known = self.former_effective.entry(each.clone());
         Some(known.or_insert_with(|| self.ids.share(each)).clone())
     }
@@ -469,7 +473,7 @@ fn is_reached(by_path: &ByAncestorPath) -> bool {
 fn for_all<'a>(
     ancestor_path: &AncestorPath,
     side: &'a ByAncestorPath,
-) -> Option<&'a Shared<Effective>> {
+) -> Option<&'a Shared<EffectivePolicy>> {
     ancestor_path.consumer.as_ref()?;
     let all = AncestorPath {
         steps: ancestor_path.steps.clone(),

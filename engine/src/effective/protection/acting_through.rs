@@ -9,7 +9,7 @@ use super::{LostSources, ProtectionLoss};
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
 use crate::kinds::profile::{ActsThrough, Profile};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::setting_path::is_under;
 use crate::model::shared::Shared;
@@ -83,7 +83,7 @@ fn in_force(
     kind: &GroupKind,
     object: &ObjectKey,
     change: &EffectiveChange,
-) -> Vec<Shared<Effective>> {
+) -> Vec<Shared<EffectivePolicy>> {
     let ends: BTreeSet<&Place> = change.paths.targets().collect();
     let groups = resolver.paths_through(object, kind).into_iter();
     let there = groups.filter(|group| {
@@ -94,7 +94,7 @@ fn in_force(
 }
 
 /// Whether policies are in force there, and none of them is one through which others act.
-fn is_displaced(effective: &Effective, through: &ActsThrough) -> bool {
+fn is_displaced(effective: &EffectivePolicy, through: &ActsThrough) -> bool {
     let leaves = effective.leaves();
     let mut own = leaves.iter().filter(|(path, setting)| {
         is_under(path, &through.setting) && setting.policy.name.starts_with(&*through.prefix)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Coverage, LostSources};
 use crate::kinds::profile::{Profile, Protection, SpecPath};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::ObjectKey;
 use crate::model::setting_path::{SettingPath, is_under};
 use crate::model::shared::Shared;
@@ -21,8 +21,8 @@ impl LostSources {
     pub(super) fn by_entries(
         profile: &Profile,
         protection: &Protection,
-        before: &[Shared<Effective>],
-        after: &[Shared<Effective>],
+        before: &[Shared<EffectivePolicy>],
+        after: &[Shared<EffectivePolicy>],
     ) -> Option<Self> {
         let is_concerned = |map: &&SpecPath| {
             let mut settings = protection.settings.iter();
@@ -78,7 +78,7 @@ fn reason(map: &[String], entry: &SettingPath, by: &BTreeSet<ObjectKey>) -> Stri
 }
 
 /// The entries of a map in an effective policy.
-fn entries(effective: &Effective, map: &[String]) -> Entries {
+fn entries(effective: &EffectivePolicy, map: &[String]) -> Entries {
     let mut entries = Entries::new();
     for (path, setting) in effective.leaves() {
         if is_under(&path, map) && path.len() > map.len() && !setting.value.is_null() {

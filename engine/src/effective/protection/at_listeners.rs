@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::gateway_client_certificates::lost_at_new_listeners;
 use super::listener_effects::ListenerEffects;
-use super::own::lost_at_new_listeners;
 use super::{AtPath, LostSources, ProtectionLoss};
 use crate::effective::Resolver;
 use crate::effective::traffic::Opened;

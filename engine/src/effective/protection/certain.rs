@@ -108,6 +108,6 @@ fn is_opened_by_other_kinds(
 /// Whether a policy provides less of a protection than others may, if it is taken in their place.
 fn takes_away(snapshot: &Snapshot, protection: &Protection, policy: &Policy) -> bool {
     let own = Provided::from_policy(snapshot, protection, policy);
-    let is_whole = policy.parts().all(StanzaRef::is_whole);
+    let is_whole = policy.stanzas().all(StanzaRef::is_whole);
     own.coverage < Coverage::AllRequests && (is_whole || own.is_decided_by_policies())
 }

@@ -7,7 +7,7 @@ use crate::attachment::opened_by_target;
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
 use crate::kinds::profile::{Profile, Protection};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::state::snapshot::Snapshot;
 
@@ -116,7 +116,7 @@ impl<'a> OtherKinds<'a> {
     }
 
     /// The protection by the changed kind.
-    fn own(&self, snapshot: &Snapshot, effective: &Effective) -> Provided {
+    fn own(&self, snapshot: &Snapshot, effective: &EffectivePolicy) -> Provided {
         Provided::from_effective(snapshot, self.profile, self.protection, effective)
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Source;
 use super::contributions::Contributions;
 use crate::kinds::profile::{Profile, Protection, SpecPath, Weakness, WeaknessResult};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::json_text::JsonText;
 use crate::model::setting_path::{SettingPath, is_under};
 use crate::policy::{InForce, Policy, Setting, StanzaRef};
@@ -76,7 +76,7 @@ impl Provided {
         snapshot: &Snapshot,
         profile: &Profile,
         protection: &Protection,
-        effective: &Effective,
+        effective: &EffectivePolicy,
     ) -> Self {
         let reader = ProtectionReader {
             snapshot,
@@ -89,7 +89,7 @@ impl Provided {
             let policies = policies.filter_map(|key| snapshot.policy(&key));
             let mut parts = Vec::new();
             for policy in policies {
-                parts.extend(policy.parts().map(StanzaRef::as_in_force));
+                parts.extend(policy.stanzas().map(StanzaRef::as_in_force));
             }
             let mut provided = reader.together(parts.into_iter());
             provided
@@ -115,7 +115,7 @@ impl Provided {
             profile: &policy.profile,
             protection,
         };
-        reader.together(policy.parts().map(StanzaRef::as_in_force))
+        reader.together(policy.stanzas().map(StanzaRef::as_in_force))
     }
 
     /// Whether policies decide about requests: they protect some, or let some pass.

@@ -91,7 +91,7 @@ impl Profile {
             fact("conflict.sameTarget", &self.same_target),
             fact("conflict.scope", &self.conflict_scope),
             fact("conflict.oneWithNoTarget", &self.one_with_no_target),
-            fact("conflict.clashes", &self.clashes),
+            fact("conflict.clashes", &self.rejected_because),
             fact("conflict.weight", &self.weight),
             fact("conflict.equalAge", &self.equal_age),
             shown("conflict.fields", &self.conflict_fields, |v| {

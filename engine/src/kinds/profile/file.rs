@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::condition::Values;
 use super::controller::ControllerFile;
 use super::{
-    ActsThrough, Alternatives, Annotation, Caveat, Clash, Class, Classes, ConflictScope, Control,
+    ActsThrough, Alternatives, Annotation, Caveat, Class, Classes, ConflictScope, Control,
     CrossNamespace, EqualAge, ExcludedTargets, GatewayByLabel, GatewayPods, NameComparison,
-    OnMissing, Only, Parent, RefField, Reference, RejectedIf, ReportedInvalid, Requirement,
-    SameTarget, SectionNaming, ServiceAs, SpecPath, StatusShape, Weakness,
+    NamingRestriction, OnMissing, Parent, RefField, Reference, RejectedIf, RejectionCause,
+    ReportedInvalid, Requirement, SameTarget, SectionNaming, ServiceAs, SpecPath, StatusShape,
+    Weakness,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -22,8 +23,8 @@ use crate::model::section::PortsBy;
 mod merge;
 
 pub use merge::{
-    Dialect, IneffectiveFile, Merge, Number, OnRoutesFile, PartitionBy, StanzasFile, StrategyFile,
-    StrategyValue,
+    GepVersion, IneffectiveFile, Merge, OnRoutesFile, PartitionBy, StanzaSpelling, StanzasFile,
+    StrategyFile, StrategyValue,
 };
 
 /// A file of profiles.
@@ -140,7 +141,8 @@ pub struct Conflict {
     /// The policies of one object that may conflict at all.
     pub scope: Option<ConflictScope>,
     /// Conditions on other objects under which controllers reject a policy.
-    pub clashes: Option<Vec<Clash>>,
+    #[serde(rename = "clashes")]
+    pub rejected_because: Option<Vec<RejectionCause>>,
     /// The fields in which policies conflict, as paths within the settings; all by default.
     pub fields: Option<Vec<String>>,
     /// The annotation with the weight of a policy, a whole number: of two policies on one level, the heavier one
@@ -263,7 +265,7 @@ pub struct AllowFile {
     #[serde(default = "yes")]
     pub sections: bool,
     /// The policies that may name it; all by default.
-    pub only: Option<Only>,
+    pub only: Option<NamingRestriction>,
     /// The names of the only objects of the kind that can be targets; all objects by default.
     #[serde(default)]
     pub names: Vec<Arc<str>>,

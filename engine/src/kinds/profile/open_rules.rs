@@ -11,7 +11,7 @@ use super::addresses;
 use super::at_path::collect;
 use super::paths::SpecPath;
 use super::wanted::Wanted;
-use crate::kinds::cel::{CelBudget, Rule, Truth};
+use crate::kinds::cel::{CelBudget, PartialValue, Rule};
 
 /// A list of rules that let requests pass, and what such a rule may ask for without keeping any request out.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -255,7 +255,7 @@ fn union<'a>(alternatives: &mut Vec<MatchedRequests<'a>>) -> MatchedRequests<'a>
 fn is_true(text: &str) -> bool {
     let mut budget = CelBudget::new();
     let rule = Rule::parse(text, &mut budget);
-    rule.and_then(|rule| rule.holds(&Truth::Unknown, &mut budget)) == Some(true)
+    rule.and_then(|rule| rule.holds(&PartialValue::Unknown, &mut budget)) == Some(true)
 }
 
 fn matches_every_path(expression: &str) -> bool {

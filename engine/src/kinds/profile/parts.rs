@@ -10,8 +10,8 @@ use super::delegation::DelegationMergeFile;
 use super::file::PartitionBy;
 use super::paths::{read_all_within_spec, read_path, read_within_spec};
 use super::{
-    DictatedBy, Direction, EmptySpec, Fact, IgnoredSettings, MergeWith, NotApplied, OnListeners,
-    Only, Op, PortSettings, SpecPath, Strategy,
+    DictatedBy, Direction, EmptySpec, Fact, IgnoredSettings, MergeWith, NamingRestriction,
+    NotApplied, OnListeners, Op, PortSettings, SpecPath, Strategy,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -178,7 +178,7 @@ pub struct Allowed {
     /// Whether its sections can be targets.
     pub sections: bool,
     /// The policies that may name it; all if `None`.
-    pub only: Option<Only>,
+    pub only: Option<NamingRestriction>,
     /// The names of the only objects that can be targets; all objects if empty.
     pub names: Vec<Arc<str>>,
 }
@@ -188,7 +188,7 @@ pub struct Allowed {
 impl Allowed {
     /// Whether a reference may lead to objects of the kind: one by name, or one that selects.
     pub fn is_taken(&self, selects: bool) -> bool {
-        selects || self.only != Some(Only::Selectors)
+        selects || self.only != Some(NamingRestriction::Selectors)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::derive::{Derived, REF_FIELDS};
-use super::file::{Dialect, Number, ProfileFile, StanzasFile};
+use super::file::{GepVersion, ProfileFile, StanzaSpelling, StanzasFile};
 use super::narrow;
 use super::paths;
 use super::read;
@@ -70,7 +70,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         parents,
         conflict_scope: stated(explicit, |p| p.conflict.scope),
         one_with_no_target: stated(explicit, |p| p.conflict.one_with_no_target),
-        clashes: stated(explicit, |p| p.conflict.clashes.clone()),
+        rejected_because: stated(explicit, |p| p.conflict.rejected_because.clone()),
         hierarchy: stated(explicit, |p| p.hierarchy.clone()),
         service_as: stated(explicit, |p| p.targets.service_as),
         by_filter_of: stated(explicit, |p| p.targets.by_filter_of.clone()),
@@ -281,8 +281,8 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<&Derived>) -> Fact<Strate
             StanzasFile::Has(false) => None,
             // The CRD shows their spelling, if it has them.
             StanzasFile::Has(true) => value.stanzas.or(Some(StanzaNames::PLURAL)),
-            StanzasFile::Written(Number::Singular) => Some(StanzaNames::SINGULAR),
-            StanzasFile::Written(Number::Plural) => Some(StanzaNames::PLURAL),
+            StanzasFile::Written(StanzaSpelling::Singular) => Some(StanzaNames::SINGULAR),
+            StanzasFile::Written(StanzaSpelling::Plural) => Some(StanzaNames::PLURAL),
         };
         from = from.min(stanzas.from);
         if let Some(derived) = derived.filter(|_| stanzas.from == Source::Builtin)
@@ -306,7 +306,7 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<&Derived>) -> Fact<Strate
         value.apart.extend(unread);
     }
     if let Some(dialect) = first(explicit, |p| p.merge.dialect) {
-        value.legacy = dialect.value == Dialect::Legacy;
+        value.legacy = dialect.value == GepVersion::Of2021;
         value.takes_both = false;
         from = from.min(dialect.from);
     }

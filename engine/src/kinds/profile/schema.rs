@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::kinds::cel::{CelBudget, Rule, Truth};
+use crate::kinds::cel::{CelBudget, PartialValue, Rule};
 
 mod constraints;
 mod defaults;
@@ -134,7 +134,7 @@ const MOST_VIOLATIONS: usize = 10;
 impl VersionSchema {
     /// The constraints and rules that a spec certainly violates; for one value only the constraint.
     pub fn violations(&self, spec: &Value) -> Vec<Violation> {
-        let mut effort = CelBudget::new();
+        let mut budget = CelBudget::new();
         let mut violations = self.constraints.violations(spec);
         let known: Vec<String> = violations
             .iter()
@@ -152,7 +152,7 @@ impl VersionSchema {
                 }
                 let parsed = parsed.get_or_insert_with(|| {
                     let texts = rules.iter().map(|rule| &rule.rule);
-                    texts.map(|text| Rule::parse(text, &mut effort)).collect()
+                    texts.map(|text| Rule::parse(text, &mut budget)).collect()
                 });
                 let mut known = None;
                 for (rule, parsed) in rules.iter().zip(parsed.iter()) {
@@ -163,7 +163,7 @@ impl VersionSchema {
                         continue;
                     };
                     let known = known.get_or_insert_with(|| shape.known(value));
-                    if parsed.holds(known, &mut effort) == Some(false) {
+                    if parsed.holds(known, &mut budget) == Some(false) {
                         violations.push(Violation {
                             path: path.to_owned(),
                             message: (*rule.message).to_owned(),
@@ -388,32 +388,32 @@ impl Shape {
     }
 
     /// A value as the rules see it: without dropped fields, and with defaulted fields unknown.
-    fn known(&self, value: &Value) -> Truth {
+    fn known(&self, value: &Value) -> PartialValue {
         match (self, value) {
-            (Self::Text, Value::String(text)) => Truth::Text(text.as_str().into()),
-            (Self::Bool, Value::Bool(value)) => Truth::Bool(*value),
-            (Self::Int, Value::Number(number)) => {
-                number.as_i64().map_or(Truth::Unknown, Truth::Int)
-            }
+            (Self::Text, Value::String(text)) => PartialValue::Text(text.as_str().into()),
+            (Self::Bool, Value::Bool(value)) => PartialValue::Bool(*value),
+            (Self::Int, Value::Number(number)) => number
+                .as_i64()
+                .map_or(PartialValue::Unknown, PartialValue::Int),
             (Self::List(of), Value::Array(items)) => {
-                Truth::List(items.iter().map(|item| of.known(item)).collect())
+                PartialValue::List(items.iter().map(|item| of.known(item)).collect())
             }
             (Self::Map { values, .. }, Value::Object(map)) => {
                 let fields = map.iter();
                 let fields = fields.map(|(name, item)| (name.as_str().into(), values.known(item)));
-                Truth::Map {
+                PartialValue::Map {
                     fields: fields.collect(),
                     complete: true,
                 }
             }
-            (Self::Object { fields, open }, Value::Object(map)) => Truth::Map {
+            (Self::Object { fields, open }, Value::Object(map)) => PartialValue::Map {
                 fields: fields
                     .iter()
                     .map(|field| (field.name.clone(), field.known(map)))
                     .collect(),
                 complete: !open,
             },
-            _ => Truth::Unknown,
+            _ => PartialValue::Unknown,
         }
     }
 
@@ -476,13 +476,13 @@ impl Field {
         }
     }
 
-    fn known(&self, object: &Map<String, Value>) -> Truth {
+    fn known(&self, object: &Map<String, Value>) -> PartialValue {
         match object.get(&*self.name) {
             // The API server drops or defaults it.
-            Some(Value::Null) => Truth::Unknown,
+            Some(Value::Null) => PartialValue::Unknown,
             Some(value) => self.shape.known(value),
-            None if self.default != FieldDefault::None => Truth::Unknown,
-            None => Truth::Absent,
+            None if self.default != FieldDefault::None => PartialValue::Unknown,
+            None => PartialValue::Absent,
         }
     }
 

@@ -19,7 +19,7 @@ pub const GUARDRAIL_EXCEPTIONS: &str = "attache.dev/guardrail-exceptions";
 pub const TOO_LONG: &str = "\0";
 
 /// The maximum length of a value that is kept, in bytes: 253 for a name, and two quotes.
-const LONGEST: usize = 255;
+const MAX_VALUE_BYTES: usize = 255;
 /// The maximum length of a value that contains reasons, in bytes.
 pub const LONGEST_WITH_REASONS: usize = 4096;
 
@@ -41,9 +41,9 @@ pub fn short(raw: Option<Raw<'_>>) -> Annotations {
         } else {
             let longest = if *key == *projected::ANNOTATION {
                 // Quotes in it are escaped.
-                2 * projected::LONGEST
+                2 * projected::MAX_TEXT_BYTES
             } else {
-                LONGEST
+                MAX_VALUE_BYTES
             };
             let is_short = value.len() <= longest;
             is_short.then(|| serde_json::from_str(value).ok()).flatten()

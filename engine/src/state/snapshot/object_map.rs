@@ -13,9 +13,9 @@ const BITS: u32 = 4;
 /// Children of a branch.
 const WIDTH: usize = 1 << BITS;
 /// Entries of a leaf, unless the hash has no more bits.
-const MOST: usize = 32;
+const MAX_LEAF_ENTRIES: usize = 32;
 /// Branches with no more entries than this become a leaf again.
-const FEW: usize = MOST / 2;
+const MAX_MERGED_ENTRIES: usize = MAX_LEAF_ENTRIES / 2;
 
 /// A persistent map keyed by object.
 #[derive(Clone, Debug)]
@@ -155,7 +155,7 @@ impl<V: Clone> Node<V> {
                     let entry = Arc::make_mut(entries).get_mut(at)?;
                     return Some(std::mem::replace(entry, new).value);
                 }
-                if entries.len() < MOST || used + BITS > u64::BITS {
+                if entries.len() < MAX_LEAF_ENTRIES || used + BITS > u64::BITS {
                     *entries = entries.iter().cloned().chain([new]).collect();
                     return None;
                 }
@@ -204,7 +204,7 @@ impl<V: Clone> Node<V> {
             Self::Leaf(entries) => &**entries,
             Self::Branch(_) => &[],
         });
-        (all <= FEW).then(|| leaves.cloned().collect())
+        (all <= MAX_MERGED_ENTRIES).then(|| leaves.cloned().collect())
     }
 }
 

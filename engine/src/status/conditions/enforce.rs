@@ -177,30 +177,30 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
         .stack
         .iter()
         .find(|level| level.step.place == *target)?;
-    let rivals = level.policies.iter();
+    let others = level.policies.iter();
     // An override goes before a default, whatever the order.
-    let is_equal = |rival: &&Arc<Policy>| rival.strategies == policy.strategies;
-    let rivals = rivals.filter(|rival| rival.key() != policy.key() && act_together(policy, rival));
-    let rivals = rivals.filter(is_equal);
-    let rivals: Vec<&Arc<Policy>> = rivals.collect();
+    let is_equal = |other: &&Arc<Policy>| other.strategies == policy.strategies;
+    let others = others.filter(|other| other.key() != policy.key() && act_together(policy, other));
+    let others = others.filter(is_equal);
+    let others: Vec<&Arc<Policy>> = others.collect();
     let accumulated = &policy.profile.merging.accumulate_per_stage;
     let mut leaves = group.effective.leaves();
     leaves.retain(|(path, _)| !accumulated.iter().any(|setting| is_under(path, setting)));
     leaves.iter().find_map(|(path, setting)| {
         let is_owner = |one: &Policy| setting.policy == *one.key();
         let differs = |one: &Policy| !is_owner(one) && sets_otherwise(one, path, &setting.value);
-        let rival = if differs(policy) {
-            rivals.iter().find(|rival| is_owner(rival))?
+        let other = if differs(policy) {
+            others.iter().find(|other| is_owner(other))?
         } else if is_owner(policy) || sets(policy, path) {
-            rivals.iter().find(|rival| differs(rival))?
+            others.iter().find(|other| differs(other))?
         } else {
             return None;
         };
         let path: Vec<String> = path.iter().map(ToString::to_string).collect();
         let whole = whole_setting(&policy.profile.merging.atomic_fields, &path);
         let shown = whole.unwrap_or(&path);
-        let name = rival.key().path();
-        let does = if rival.parts().any(|part| part.tree().at(shown).is_some()) {
+        let name = other.key().path();
+        let does = if other.stanzas().any(|part| part.tree().at(shown).is_some()) {
             format!("{name} also sets {} on {target}", shown.join("."))
         } else {
             format!("{name} is on {target}, too")
@@ -214,16 +214,16 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
 /// Whether a policy sets a field.
 fn sets(policy: &Policy, path: &[Arc<str>]) -> bool {
     let path: Vec<String> = path.iter().map(ToString::to_string).collect();
-    policy.parts().any(|part| part.tree().at(&path).is_some())
+    policy.stanzas().any(|part| part.tree().at(&path).is_some())
 }
 
 /// Whether a policy sets a field to another value, or other fields of a setting that is taken as a whole with it.
 fn sets_otherwise(policy: &Policy, path: &[Arc<str>], value: &JsonText) -> bool {
     let path: Vec<String> = path.iter().map(ToString::to_string).collect();
-    let is_whole = policy.parts().all(StanzaRef::is_whole);
+    let is_whole = policy.stanzas().all(StanzaRef::is_whole);
     let whole = whole_setting(&policy.profile.merging.atomic_fields, &path);
     let whole = if is_whole { Some(&[][..]) } else { whole };
-    policy.parts().any(|part| match part.tree().at(&path) {
+    policy.stanzas().any(|part| match part.tree().at(&path) {
         Some(Tree::Leaf(own)) => own.value != *value,
         Some(_) => true,
         None => whole.is_some_and(|whole| part.tree().at(whole).is_some()),
@@ -290,13 +290,13 @@ fn does_nothing(policy: &Policy, group: &PathGroup) -> bool {
         return true;
     }
     let replaces_others =
-        policy.parts().any(StanzaRef::is_override) && has_others(&group.stack, policy);
+        policy.stanzas().any(StanzaRef::is_override) && has_others(&group.stack, policy);
     group.effective.lacks_required(&policy.profile) && !replaces_others
 }
 
 /// The settings of a policy, without duplicates: a policy of the legacy dialect may set a field twice.
 fn paths_of(policy: &Policy) -> Arc<[SettingPath]> {
-    let paths: BTreeSet<SettingPath> = policy.parts().flat_map(StanzaRef::paths).collect();
+    let paths: BTreeSet<SettingPath> = policy.stanzas().flat_map(StanzaRef::paths).collect();
     paths.into_iter().collect()
 }
 

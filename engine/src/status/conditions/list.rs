@@ -89,7 +89,7 @@ fn accepted(
             (false, "Invalid", format!("Its controller reports {report}"))
         }
         Accepted::Accepted | Accepted::Rejected(_) => (true, "Accepted", "Attached".to_owned()),
-        Accepted::Clashing(why) => (false, why.reason, why.message.clone()),
+        Accepted::ExpectedRejection(why) => (false, why.reason, why.message.clone()),
         Accepted::Invalid => {
             let known = why(None).map(capitalized);
             let unknown = || "The strategy, the target or a field cannot be used".to_owned();

@@ -59,7 +59,7 @@ pub fn disagreement(
         (Accepted::Accepted, _) if is_in_force && is_overridden => Some(Disagreement::Overridden),
         (
             Accepted::Conflicted(_)
-            | Accepted::Clashing(_)
+            | Accepted::ExpectedRejection(_)
             | Accepted::Invalid
             | Accepted::TargetNotFound,
             CombinedAcceptance::Accepted,

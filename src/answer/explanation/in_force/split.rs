@@ -58,7 +58,7 @@ pub(super) fn is_rejected_on(
             Rejected::Nowhere | Rejected::Everywhere => false,
         };
         let is_left_out = |target: &Place| {
-            let rejection = resolver.clash(policy, target);
+            let rejection = resolver.rejection_at(policy, target);
             rejection.is_some_and(|rejection| leaves_out_request(&rejection, rule, above))
         };
         is_reported || group.target().is_some_and(is_left_out)

@@ -17,10 +17,10 @@ const LONGEST_PATHS: usize = 100_000;
 const STRATEGY_FIELDS: [&str; 3] = ["mergeStrategy", "mergeType", "strategy"];
 
 /// The strategies in the schemas of `spec`: those of the stored version, with the names of other versions.
-pub(super) fn strategies(schemas: &Schemas, effort: &mut CelBudget) -> Strategies {
-    let mut strategies = of_version(&schemas.spec, effort);
+pub(super) fn strategies(schemas: &Schemas, budget: &mut CelBudget) -> Strategies {
+    let mut strategies = of_version(&schemas.spec, budget);
     for spec in &schemas.others {
-        let other = of_version(spec, effort);
+        let other = of_version(spec, budget);
         if strategies.path.is_some() && strategies.path == other.path {
             strategies.complete &= other.complete;
             strategies.values.extend(other.values);
@@ -45,7 +45,7 @@ pub(super) fn strategies(schemas: &Schemas, effort: &mut CelBudget) -> Strategie
 ///
 /// If nothing names a strategy or excludes both stanzas, a kind with a single target follows the legacy
 /// dialect. For a kind with a list of targets this is unknown: under GEP-713 a stanza is atomic, and a policy has one.
-fn of_version(spec: &Value, effort: &mut CelBudget) -> Strategies {
+fn of_version(spec: &Value, budget: &mut CelBudget) -> Strategies {
     let stanzas = [StanzaNames::PLURAL, StanzaNames::SINGULAR]
         .into_iter()
         .find(|names| say_the_same(spec, *names));
@@ -59,7 +59,7 @@ fn of_version(spec: &Value, effort: &mut CelBudget) -> Strategies {
         .unwrap_or_default();
     let inside = stanzas.map(|names| inside(spec, names)).unwrap_or_default();
     let default = field.and_then(|(_, schema)| schema.get("default")?.as_str());
-    let keeps_apart = stanzas.is_some_and(|names| excludes_both(spec, names, effort));
+    let keeps_apart = stanzas.is_some_and(|names| excludes_both(spec, names, budget));
     // A field inside with other values than strategies does not exclude both stanzas.
     let named_inside = inside.values().any(|op| *op != Op::Custom);
     let takes_both = stanzas.is_some() && field.is_none() && !named_inside && !keeps_apart;
@@ -189,12 +189,12 @@ fn named(name: &str) -> (String, Strategy) {
 }
 
 /// Whether a validation rule excludes both stanzas together.
-fn excludes_both(spec: &Value, stanzas: StanzaNames, effort: &mut CelBudget) -> bool {
+fn excludes_both(spec: &Value, stanzas: StanzaNames, budget: &mut CelBudget) -> bool {
     let body = || some([]);
     let both = some([(stanzas.defaults, body()), (stanzas.overrides, body())]);
     let mut rules = texts(spec);
     rules.any(|text| {
-        let rule = Rule::parse(text, effort);
-        rule.is_some_and(|rule| rule.holds(&both, effort) == Some(false))
+        let rule = Rule::parse(text, budget);
+        rule.is_some_and(|rule| rule.holds(&both, budget) == Some(false))
     })
 }

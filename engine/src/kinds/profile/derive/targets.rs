@@ -45,11 +45,11 @@ fn is_reference(spec: &Value, field: &str) -> bool {
 
 /// Fields that hold references: those of the stored version, then those that only other served versions have. If
 /// several versions have a field, all must agree on restrictions.
-pub(super) fn targets(schemas: &Schemas, effort: &mut CelBudget) -> Targets {
+pub(super) fn targets(schemas: &Schemas, budget: &mut CelBudget) -> Targets {
     let mut fields: Vec<Field> = Vec::new();
     for version in schemas.versions() {
         for name in REF_FIELDS {
-            let Some(field) = field(version, name, effort) else {
+            let Some(field) = field(version, name, budget) else {
                 continue;
             };
             match fields.iter_mut().find(|known| known.reference.path == name) {
@@ -100,7 +100,7 @@ fn allowed(fields: &[Field]) -> Option<(Vec<Allowed>, bool)> {
     (!allowed.is_empty()).then_some((allowed, core_too))
 }
 
-fn field(version: Version<'_>, name: &'static str, effort: &mut CelBudget) -> Option<Field> {
+fn field(version: Version<'_>, name: &'static str, budget: &mut CelBudget) -> Option<Field> {
     let spec = version.spec;
     let (entry, many) = entry_schema(spec, name)?;
     property(entry, "kind")?;
@@ -112,13 +112,13 @@ fn field(version: Version<'_>, name: &'static str, effort: &mut CelBudget) -> Op
     let takes = |part: &str| property(entry, part).is_some();
     // If anything is allowed, the listed members are not all.
     let closed = !takes_anything(entry);
-    let rules = Rules::for_field(version, name, effort)?;
-    let kinds = allowed::kinds(&rules, effort);
-    let sections = takes("sectionName") && !allowed::forbid(&rules, "sectionName", effort);
+    let rules = Rules::for_field(version, name, budget)?;
+    let kinds = allowed::kinds(&rules, budget);
+    let sections = takes("sectionName") && !allowed::forbid(&rules, "sectionName", budget);
     let namespace = takes("namespaces")
-        || (takes("namespace") && !allowed::forbid(&rules, "namespace", effort));
+        || (takes("namespace") && !allowed::forbid(&rules, "namespace", budget));
     let unique = match list {
-        Some(list) => is_keyed(list, entry) || allowed::unique(&rules, kinds.as_ref(), effort),
+        Some(list) => is_keyed(list, entry) || allowed::unique(&rules, kinds.as_ref(), budget),
         None => false,
     };
     let reference = RefField {
@@ -127,7 +127,7 @@ fn field(version: Version<'_>, name: &'static str, effort: &mut CelBudget) -> Op
         default_group: default("group"),
         default_kind: default("kind"),
         sections: (sections || closed).then_some(sections),
-        needs_section: allowed::require(&rules, "sectionName", effort),
+        needs_section: allowed::require(&rules, "sectionName", budget),
         namespace: (namespace || closed).then_some(namespace),
         max: list.and_then(max_items),
         unique,

@@ -18,7 +18,7 @@ const MOST_RULES: usize = 65_536;
 /// The maximum size of all defaults of one CRD in bytes.
 const MOST_DEFAULTS: usize = 65_536;
 /// The number of characters that are shown of a rule without a message.
-const SHOWN: usize = 200;
+const MAX_RULE_CHARACTERS: usize = 200;
 
 /// Interned parts of schemas, names and defaults.
 #[derive(Default)]
@@ -80,7 +80,10 @@ fn add_rules(schema: &Value, at: &mut Vec<Step>, left: &mut usize, spec_rules: &
             continue;
         };
         let message = rule_json.get("message").and_then(Value::as_str);
-        let message = message.map_or_else(|| rule.chars().take(SHOWN).collect(), str::to_owned);
+        let message = message.map_or_else(
+            || rule.chars().take(MAX_RULE_CHARACTERS).collect(),
+            str::to_owned,
+        );
         let Some(budget_left) = left.checked_sub(rule.len() + message.len()) else {
             return;
         };

@@ -19,7 +19,7 @@ use crate::model::level::Level;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Merge {
     /// Whether one policy may have defaults and overrides together.
-    pub dialect: Option<Dialect>,
+    pub dialect: Option<GepVersion>,
     /// The field that names the strategy.
     pub strategy: Option<StrategyFile>,
     /// Whether `spec.defaults` and `spec.overrides` are strategies; `singular` if they are spelled `spec.default` and
@@ -153,13 +153,14 @@ pub enum StanzasFile {
     /// Whether it has them, spelled as in its CRD or in the plural.
     Has(bool),
     /// It has them with this spelling.
-    Written(Number),
+    Written(StanzaSpelling),
 }
 
 /// The spelling of the names of stanzas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Number {
+#[schemars(rename = "Number")]
+pub enum StanzaSpelling {
     /// `default` and `override`.
     Singular,
     /// `defaults` and `overrides`.
@@ -169,9 +170,11 @@ pub enum Number {
 /// The generation of the pattern that a kind follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Dialect {
+#[schemars(rename = "Dialect")]
+pub enum GepVersion {
     /// Both stanzas in one policy.
-    Legacy,
+    #[serde(rename = "legacy")]
+    Of2021,
 }
 
 /// The field that names the strategy.

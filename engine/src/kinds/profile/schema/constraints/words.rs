@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::model::wording::type_name;
 
 /// The number of characters that are shown of a value.
-const SHOWN: usize = 60;
+const MAX_VALUE_CHARACTERS: usize = 60;
 
 /// A value as JSON, cut if it is long.
 pub(super) fn shown(value: &Value) -> String {
@@ -17,7 +17,7 @@ pub(super) fn shown(value: &Value) -> String {
         Value::Array(_) | Value::Object(_) => return type_name(value).to_owned(),
         value => value.to_string(),
     };
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_VALUE_CHARACTERS) {
         Some((cut, _)) => format!("{}…", text.get(..cut).unwrap_or_default()),
         None => text,
     }

@@ -8,12 +8,12 @@ use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::protection::{Coverage, LostSources, lost_between};
 use crate::effective::section_renames::renamed_sections;
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Object, is_route};
 use crate::model::shared::Shared;
 use crate::model::wording;
-use crate::routing::moved_within;
+use crate::routing::rerouted_within;
 use crate::state::snapshot::Snapshot;
 
 /// The protections that requests lose because a rule takes them that has not the policy of the rule which took them before. Only
@@ -31,7 +31,7 @@ pub(super) fn findings(
     let mut resolver_before = Resolver::bounded(before);
     let mut resolver_after = resolver_before.for_snapshot(after);
     let mut findings = Vec::new();
-    for ((from, to), requests) in moved_within(after, old, new) {
+    for ((from, to), requests) in rerouted_within(after, old, new) {
         let (from, to) = (new.key.section(from), new.key.section(to));
         if renames.later_place(&from) == to {
             continue;
@@ -101,7 +101,7 @@ fn effective(
     resolver: &mut Resolver<'_>,
     kind: &GroupKind,
     rule: &Place,
-) -> Vec<Shared<Effective>> {
+) -> Vec<Shared<EffectivePolicy>> {
     let groups = resolver.paths_through(&rule.object, kind);
     let groups = groups.iter().filter(|group| {
         let mut routes = group.paths.routes.iter();

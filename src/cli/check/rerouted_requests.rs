@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::state::View;
-use crate::answer::impact::{Effect, LostProtection, lost_by_requests};
+use crate::answer::impact::{ChangedObjects, LostProtection, lost_by_requests};
 use crate::cache::directory::Loaded;
 use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::model::ids::ObjectKey;
@@ -18,11 +18,11 @@ pub(super) fn of_applied(view: &View, loaded: &Loaded) -> Vec<Finding> {
     let stays = stays.filter(|object| !applied.contains(&object.key));
     let before = Matching::new(&view.snapshot, &view.objects);
     let after = Matching::new(&loaded.snapshot, stays.chain(&loaded.objects));
-    let doing = Effect {
+    let changed = ChangedObjects {
         applied,
-        ..Effect::default()
+        ..ChangedObjects::default()
     };
-    findings([&before, &after], &doing)
+    findings([&before, &after], &changed)
 }
 
 /// The findings on objects that are deleted from a state.
@@ -33,24 +33,24 @@ pub(super) fn of_deleted(
 ) -> Vec<Finding> {
     let before = Matching::new(&view.snapshot, &view.objects);
     let after = Matching::new(after, &view.objects);
-    let doing = Effect {
+    let changed = ChangedObjects {
         deleted: objects.clone(),
-        ..Effect::default()
+        ..ChangedObjects::default()
     };
-    findings([&before, &after], &doing)
+    findings([&before, &after], &changed)
 }
 
-fn findings(states: [&Matching<'_>; 2], doing: &Effect) -> Vec<Finding> {
-    let lost = lost_by_requests(states, doing);
-    lost.iter().map(|lost| finding(lost, doing)).collect()
+fn findings(states: [&Matching<'_>; 2], changed: &ChangedObjects) -> Vec<Finding> {
+    let lost = lost_by_requests(states, changed);
+    lost.iter().map(|lost| finding(lost, changed)).collect()
 }
 
 /// The finding is about the route that takes the requests, or about the object by which it gets them.
-fn finding(lost: &LostProtection, doing: &Effect) -> Finding {
+fn finding(lost: &LostProtection, changed: &ChangedObjects) -> Finding {
     let taker = &lost.object.0;
-    let mut changed = doing.applied.iter().chain(&doing.deleted);
-    let by_change = changed.find(|key| is_route(&key.gk) || key.gk.has_listeners());
-    let is_changed = doing.applied.contains(&taker.object);
+    let mut all = changed.applied.iter().chain(&changed.deleted);
+    let by_change = all.find(|key| is_route(&key.gk) || key.gk.has_listeners());
+    let is_changed = changed.applied.contains(&taker.object);
     let object = by_change.filter(|_| !is_changed).unwrap_or(&taker.object);
     let from: Vec<String> = lost.from.iter().map(|named| named.0.to_string()).collect();
     let message = format!(

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 
 use attache_engine::effective::renames::Renames;
 use attache_engine::model::object::is_route;
-use attache_engine::routing::{MovedRequests, moved_within};
+use attache_engine::routing::{ReroutedRequests, rerouted_within};
 
 use crate::change::GuardedChange;
 use crate::path::PathId;
@@ -14,7 +14,7 @@ use crate::path::PathId;
 pub(crate) struct TakenRequests<'a> {
     change: &'a GuardedChange<'a>,
     renames: &'a Renames,
-    moved: OnceCell<MovedRequests>,
+    moved: OnceCell<ReroutedRequests>,
 }
 
 // === impl TakenRequests ===
@@ -41,10 +41,10 @@ impl<'a> TakenRequests<'a> {
         })
     }
 
-    fn moved(&self) -> &MovedRequests {
+    fn moved(&self) -> &ReroutedRequests {
         self.moved.get_or_init(|| {
             let versions = self.change.route_versions.get(self.change.object);
-            let moved = |[old, new]: &[_; 2]| moved_within(self.change.after, old, new);
+            let moved = |[old, new]: &[_; 2]| rerouted_within(self.change.after, old, new);
             versions.map(moved).unwrap_or_default()
         })
     }

@@ -14,10 +14,10 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::{controller_facts, gateway_of};
 
 /// The most requests that are compared.
-const MOST: usize = 64;
+const MAX_REQUESTS: usize = 64;
 
 /// The rule that takes requests before a change, the one that takes them after it, and these requests in words.
-pub type MovedRequests = BTreeMap<(Arc<str>, Arc<str>), BTreeSet<String>>;
+pub type ReroutedRequests = BTreeMap<(Arc<str>, Arc<str>), BTreeSet<String>>;
 
 /// Both versions of routes that a change updates, with their whole specs, which states do not keep.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,11 @@ pub struct RouteVersions(BTreeMap<ObjectKey, [Arc<Object>; 2]>);
 
 /// The requests, one for each match of two versions of a route, that another rule takes in the newer version. Other routes, which
 /// may take them in both, are not looked at. Both versions must have their spec.
-pub fn moved_within(snapshot: &Snapshot, old: &Arc<Object>, new: &Arc<Object>) -> MovedRequests {
+pub fn rerouted_within(
+    snapshot: &Snapshot,
+    old: &Arc<Object>,
+    new: &Arc<Object>,
+) -> ReroutedRequests {
     let states = [old, new].map(|route| (Matching::new(snapshot, [&**route]), route));
     let taker = |(matching, route): &(Matching<'_>, &Arc<Object>),
                  sample: &SampleRequest,
@@ -47,8 +51,8 @@ pub fn moved_within(snapshot: &Snapshot, old: &Arc<Object>, new: &Arc<Object>) -
         .flat_map(|wants| meeting(dialect(new), wants, &methods));
     let hostname = new.hostnames().first().map_or("*", |name| &**name);
     let orders = orders(snapshot, new);
-    let mut moved = MovedRequests::new();
-    for request in samples.take(MOST) {
+    let mut moved = ReroutedRequests::new();
+    for request in samples.take(MAX_REQUESTS) {
         let sample = SampleRequest {
             gateway: new.key.clone(),
             request,

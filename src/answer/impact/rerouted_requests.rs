@@ -13,7 +13,7 @@ use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::is_there;
 use crate::engine::effective::protection::{Coverage, lost_between, provided};
 use crate::engine::kinds::profile::Profile;
-use crate::engine::merge::Effective;
+use crate::engine::merge::EffectivePolicy;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::{Node, Object, is_route};
 use crate::engine::model::shared::Shared;
@@ -26,7 +26,7 @@ use crate::engine::topology::delegation::delegated_to;
 use crate::engine::topology::{RouteKindConflicts, listener_owners_around};
 
 /// The most requests that are compared.
-const MOST: usize = 500;
+const MAX_REQUESTS: usize = 500;
 /// The most routes that all these requests are matched against: a request is matched against all routes of its Gateway.
 const MOST_ROUTES: usize = 200_000;
 
@@ -45,7 +45,8 @@ pub struct Rerouted {
 /// Requests that no rule takes any more.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct NotTaken {
+#[schemars(rename = "NotTaken")]
+pub struct UnservedRequests {
     /// The rule that takes them before the change; the route as a whole if the change deletes it.
     pub rule: Named,
     /// One request for each match and port, in words: `shop.example.com:443/admin`.
@@ -58,7 +59,7 @@ pub(in crate::answer) struct ReroutedRequests {
     /// Those that another rule takes.
     pub(in crate::answer) rerouted: Vec<Rerouted>,
     /// Those that no rule takes any more.
-    pub(in crate::answer) not_taken: Vec<NotTaken>,
+    pub(in crate::answer) not_taken: Vec<UnservedRequests>,
     /// The protections that they lose.
     pub(in crate::answer) lost: Vec<LostProtection>,
     /// The number of further requests, which are not compared because there are too many.
@@ -148,10 +149,12 @@ pub(in crate::answer) fn requests(
     let lost = lost
         .into_iter()
         .map(|((object, loss), from)| loss.into_lost_protection(&object, &from));
-    let not_taken = not_taken.into_iter().map(|(rule, requests)| NotTaken {
-        rule: Named::from(&rule),
-        requests: requests.into_iter().collect(),
-    });
+    let not_taken = not_taken
+        .into_iter()
+        .map(|(rule, requests)| UnservedRequests {
+            rule: Named::from(&rule),
+            requests: requests.into_iter().collect(),
+        });
     ReroutedRequests {
         rerouted: rerouted.collect(),
         not_taken: not_taken.collect(),
@@ -174,7 +177,7 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
         let mut routes_of: BTreeMap<ObjectKey, usize> = BTreeMap::new();
         let concerned = concerned(snapshot, objects).into_iter();
         for route in concerned.filter_map(|route| snapshot.get(&route)) {
-            if samples.len() >= MOST || work >= MOST_ROUTES {
+            if samples.len() >= MAX_REQUESTS || work >= MOST_ROUTES {
                 left_out += matching.wants(route).into_iter().flatten().count();
                 continue;
             }
@@ -196,7 +199,7 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
             if known.insert(sample.clone()) {
                 samples.push(sample);
             }
-            samples.len() < MOST
+            samples.len() < MAX_REQUESTS
         });
     }
     (samples, left_out)
@@ -278,7 +281,7 @@ fn concerned(snapshot: &Snapshot, objects: &[ObjectKey]) -> Vec<ObjectKey> {
     let below = below.filter(|route| is_route(&route.key.gk)).chain(there);
     let below = below.map(|route| route.key.clone());
     let edited = routes.iter().filter_map(|key| snapshot.get(key));
-    let delegated = delegated_to(snapshot, edited, MOST);
+    let delegated = delegated_to(snapshot, edited, MAX_REQUESTS);
     let delegated = delegated.iter().map(|route| route.key.clone());
     let mut known: BTreeSet<ObjectKey> = BTreeSet::new();
     let all = routes.into_iter().cloned();
@@ -368,7 +371,7 @@ impl<'m, 'a> Side<'m, 'a> {
     }
 
     /// The effective policies of a kind on a request.
-    fn effective(&mut self, kind: &GroupKind, taken: &MatchResult) -> Vec<Shared<Effective>> {
+    fn effective(&mut self, kind: &GroupKind, taken: &MatchResult) -> Vec<Shared<EffectivePolicy>> {
         let profile = self.matching.snapshot().profile(kind);
         profile.map_or_else(Vec::new, |profile| {
             effective_at(&mut self.resolver, taken, profile)

@@ -5,7 +5,7 @@ use super::{Part, Scene, order, place};
 
 /// The heights in a part.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Levels {
+pub(super) struct Heights {
     /// The top of each box.
     pub(super) blocks: Vec<f64>,
     /// For each wire, the layers that it passes and the height in each.
@@ -15,7 +15,7 @@ pub(super) struct Levels {
 }
 
 /// Computes the heights of a part's boxes and wires; the smallest is 0.
-pub(super) fn leveled(scene: Scene<'_>, part: &Part) -> Levels {
+pub(super) fn leveled(scene: Scene<'_>, part: &Part) -> Heights {
     let (mut board, lanes) = Board::new(scene, part);
     order::reduce_crossings(&mut board);
     place::settle(&mut board);
@@ -29,7 +29,7 @@ pub(super) fn leveled(scene: Scene<'_>, part: &Part) -> Levels {
         Some((layer, item.y + item.height / 2.0))
     };
     let bottoms = board.items.iter().map(|item| item.y + item.height);
-    Levels {
+    Heights {
         blocks: tops.collect(),
         height: bottoms.fold(0.0, f64::max),
         lanes: lanes
