@@ -3,17 +3,17 @@
 mod affected_objects;
 mod by_controller;
 mod caveats;
+mod cleartext_listeners;
 pub mod conflict;
-pub(crate) mod lost_elsewhere;
+pub(crate) mod conflict_at_another_target;
+mod gateways_with_unknown_pods;
 mod open_targets;
-mod other_targets;
-mod plain_listeners;
 pub mod rejection;
+mod rejection_of_another_target;
 mod reported_invalid;
 pub mod reported_rejections;
 pub mod reports;
-pub mod requests_to;
-mod unknown_pods;
+pub mod requests_to_backend;
 mod unresolved;
 
 pub use affected_objects::affected_objects;
@@ -30,10 +30,10 @@ use crate::model::section;
 use crate::policy::{Policy, Select, TargetRef, is_cluster_scoped};
 use crate::state::grants::granted;
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
+use gateways_with_unknown_pods::has_unknown_pods;
 pub use open_targets::{may_open, opened_by_target};
-pub use other_targets::is_of_another_target;
+pub use rejection_of_another_target::is_of_another_target;
 use reported_rejections::Rejected;
-use unknown_pods::has_unknown_pods;
 
 /// A policy that is attached to an object or to a section of it.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub struct Attachment {
     /// Whether it is attached to every Namespace; policies attached to one Namespace are more specific.
     pub all_namespaces: bool,
     /// Whether its controllers reject it on some paths.
-    pub disputed: bool,
+    pub rejected_on_some_paths: bool,
     /// The sections of the object on which its controllers leave it out, by label.
     pub left_out: Arc<[Arc<str>]>,
 }
@@ -98,11 +98,11 @@ pub fn own_pods(policy: &Policy, gateway: &ObjectKey) -> String {
 impl Attachment {
     /// Whether it applies to only a part of the requests to its object.
     pub fn is_partial(&self) -> bool {
-        self.consumer || self.disputed || !self.left_out.is_empty()
+        self.consumer || self.rejected_on_some_paths || !self.left_out.is_empty()
     }
 
     /// Whether its controllers leave it out on a path with these places.
-    pub fn is_left_out<'a>(
+    pub fn is_rejected_at_section<'a>(
         &self,
         object: &ObjectKey,
         mut path: impl Iterator<Item = &'a Place>,
@@ -197,12 +197,13 @@ pub fn attached_to(
                 if is_rejected && not_enforced.is_none() && !explains() {
                     return None;
                 }
-                let disputed = matches!(rejected, Rejected::Through(_)) && rejection.is_none();
+                let rejected_on_some_paths =
+                    matches!(rejected, Rejected::Through(_)) && rejection.is_none();
                 let effect = rejection.map(|rejection| rejection.effect);
                 let policy = not_enforced.as_ref().unwrap_or(policy);
                 let attachment = attachment(policy, target, permission, place.section, effect)?;
                 Some(Attachment {
-                    disputed,
+                    rejected_on_some_paths,
                     ..attachment
                 })
             }));
@@ -257,7 +258,7 @@ fn attachment(
         unknown: target.unknown.clone(),
         consumer: permission == AttachmentPermission::Consumer,
         all_namespaces: target.gk.is_core("Namespace") && target.object(own).is_none(),
-        disputed: false,
+        rejected_on_some_paths: false,
     })
 }
 
@@ -350,13 +351,13 @@ pub fn permission(
     object: &ObjectKey,
 ) -> AttachmentPermission {
     let own = &policy.key().namespace;
-    if !target.is_taken || is_left_out(snapshot, policy, target, object) {
+    if !target.is_supported_kind || ignores_pod_selector(snapshot, policy, target, object) {
         return AttachmentPermission::TargetKindNotSupported;
     }
     if matches!(target.select, Select::Pods(_)) {
         return AttachmentPermission::Allowed;
     }
-    if target.says_core && is_not_taken_as_core(snapshot, &policy.profile, object) {
+    if target.writes_core_group && is_not_taken_as_core(snapshot, &policy.profile, object) {
         return AttachmentPermission::CoreGroup;
     }
     let allowed = policy.profile.allowed(&object.gk);
@@ -410,7 +411,7 @@ fn namesake(object: &ObjectKey, namespace: &Arc<str>) -> ObjectKey {
 
 /// Whether a selector of Pods does not count for a Gateway: to Gateways in front of Services,
 /// controllers apply only policies that name them.
-fn is_left_out(
+fn ignores_pod_selector(
     snapshot: &Snapshot,
     policy: &Policy,
     target: &TargetRef,

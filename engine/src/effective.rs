@@ -22,33 +22,33 @@ use crate::topology::AncestorPaths;
 mod ancestor_group;
 pub mod applying;
 mod arena;
-mod at_hostnames;
 mod attached;
 mod called_services;
+mod candidate_listeners;
 mod delegations;
 mod gateway_by_label;
 mod group;
 mod groups;
+mod hostnames_of_new_listeners;
 pub mod impact;
-mod listeners;
 mod narrow_listeners;
+mod other_controllers;
 mod path_context;
 mod path_set;
+mod policies_by_hostname;
 mod policy_list;
 pub mod protection;
 mod rejected_merges;
 pub mod renames;
 mod route_path_cache;
 mod routes;
-mod run_by_others;
 mod scope;
 mod section_conflicts;
 pub mod section_renames;
-mod settings_here;
+mod settings_by_place;
 mod stack;
 mod stack_level;
 mod subgraph;
-mod taken_hostnames;
 mod target_fields_cache;
 pub mod traffic;
 mod unreachable_rules;
@@ -367,7 +367,7 @@ impl<'a> Resolver<'a> {
                 && *profile.service_as != ServiceAs::Frontend
                 && scope
                     .end
-                    .is_some_and(|end| !end.is_upper() && end < Level::Backend)
+                    .is_some_and(|end| !end.is_above_routes() && end < Level::Backend)
                 && subgraph
                     .routes
                     .iter()
@@ -423,7 +423,7 @@ impl<'a> Resolver<'a> {
     fn paths_to(&mut self, key: &ObjectKey, profile: &Profile, end: Level) -> Vec<PathGroup> {
         let subgraph = self.subgraph(key);
         let mut groups = Vec::new();
-        if end.is_upper() {
+        if end.is_above_routes() {
             self.groups_above_routes(key, profile, &subgraph, &mut groups);
         } else {
             self.through_routes(Some(key), profile, &subgraph, end, &mut groups);
@@ -452,7 +452,7 @@ impl<'a> Resolver<'a> {
             return Vec::new();
         };
         let mut groups = Vec::new();
-        if profile.class.value == Class::Inherited && !end.is_upper() {
+        if profile.class.value == Class::Inherited && !end.is_above_routes() {
             let subgraph = self.subgraphs.of_routes(routes);
             self.through_routes(None, &profile, &subgraph, end, &mut groups);
         }
@@ -479,7 +479,7 @@ impl<'a> Resolver<'a> {
         };
         let is_direct = profile.class.value == Class::Direct;
         let is_backend = Level::is_of_backend(&key.gk);
-        let unsaid = !profile.effective.is_said() && *profile.service_as == ServiceAs::Backend;
+        let unsaid = !profile.effective.is_stated() && *profile.service_as == ServiceAs::Backend;
         let mut path_scope = PathScope {
             end: (!is_direct).then(|| profile.end()),
             sections: BTreeSet::new(),

@@ -22,10 +22,8 @@ use crate::policy::{InForce, Policy, Setting};
 mod atomic;
 mod cost;
 mod delegated;
-mod each;
 mod filled;
 mod fold;
-mod lasting;
 mod level;
 mod merged;
 mod operand;
@@ -34,12 +32,13 @@ mod overriding_values;
 mod participants;
 mod partition;
 mod ports;
+mod side_by_side;
+mod stage_settings;
 mod stages;
 mod target_fields;
 
 pub use atomic::{AtomicLevel, winner};
 pub(crate) use cost::{fold_cost, policies_read};
-pub use each::ComparedBy;
 pub use fold::fold_levels;
 pub(crate) use level::contenders;
 use level::level_stanzas;
@@ -49,6 +48,7 @@ pub use outcome::{PolicyOutcome, field_conflicts, policy_outcome};
 pub use overriding_values::{OverridingValues, ValuesInForce};
 pub use participants::Participants;
 pub(crate) use partition::act_together;
+pub use side_by_side::ComparedBy;
 pub use target_fields::{TargetFields, is_unset};
 
 /// The policies of one level of a path, the established first.

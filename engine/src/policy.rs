@@ -48,7 +48,7 @@ pub use targets::{
 pub use tree::Setting;
 pub use variant::ListenerFacts;
 pub(crate) use variant::Variant;
-use variant::elsewhere;
+use variant::profile_variants;
 
 /// The annotation by which a policy declares that its section comes later (design section 4).
 pub const PENDING: &str = "attache.dev/pending";
@@ -67,16 +67,16 @@ pub struct Policy {
     pub strategies: Option<Box<[Stanza]>>,
     /// The values of the fields in which all policies of one target must agree, as JSON; empty if the kind has no
     /// such fields.
-    pub(crate) agreed: Box<str>,
+    pub(crate) fields_that_must_agree: Box<str>,
     /// Its stanzas.
     stanzas: Box<[PolicyStanza]>,
     /// Its variants under the other facts that the profile lists for some routes and then for some levels; each is created
     /// on first use.
-    elsewhere: Box<[OnceLock<Arc<Policy>>]>,
+    variants: Box<[OnceLock<Arc<Policy>>]>,
     /// The conditions of the profile for which controllers reject it, by index.
     rejected_by: Box<[usize]>,
     /// The cost of reading the settings beyond their number, in units of fuel: their values may be long.
-    length: u32,
+    reading_cost: u32,
     precedence: Precedence,
     is_without_target: bool,
     variant: Variant,
@@ -104,9 +104,9 @@ pub struct TargetRef {
     pub from: From,
     /// Whether the kind can be a target. An entry that is certainly rejected in a new policy has no effect in an
     /// older one.
-    pub is_taken: bool,
+    pub is_supported_kind: bool,
     /// Whether the entry has `core` for the empty group.
-    pub says_core: bool,
+    pub writes_core_group: bool,
 }
 
 /// The objects of a kind that a target refers to.
@@ -202,18 +202,20 @@ impl Policy {
         let bytes = object.spec.as_deref().map_or(0, str::len);
         let length = settings::values(spec) / fuel::VALUES + bytes / fuel::COPIED_BYTES;
         let length = length.saturating_sub(leaves);
-        let optional = profile.required.is_said() && !*profile.required;
+        let optional = profile.required.is_stated() && !*profile.required;
         Self {
             references: references::read(spec, &profile, &object.key.namespace),
             targets: targets::targets_of_policy(&object, spec, &profile).into(),
             stanzas: pieces,
-            length: u32::try_from(length).unwrap_or(u32::MAX),
+            reading_cost: u32::try_from(length).unwrap_or(u32::MAX),
             strategies,
-            agreed: settings::agreed(spec, &profile).into(),
+            fields_that_must_agree: settings::fields_that_must_agree(spec, &profile).into(),
             rejected_by: profile.rejected_by(spec, &object.meta),
             precedence: Precedence::of_policy(&object, &profile),
             is_without_target: optional && entries(spec, &profile).is_empty(),
-            elsewhere: elsewhere(&profile).map(|_| OnceLock::new()).collect(),
+            variants: profile_variants(&profile)
+                .map(|_| OnceLock::new())
+                .collect(),
             variant,
             object,
             profile,
@@ -254,8 +256,8 @@ impl Policy {
     }
 
     /// The cost of reading the settings beyond their number, in units of fuel.
-    pub(crate) fn length(&self) -> usize {
-        self.length as usize
+    pub(crate) fn reading_cost(&self) -> usize {
+        self.reading_cost as usize
     }
 
     /// Parses the settings from its spec, which the caller has parsed.

@@ -25,19 +25,19 @@ mod expected;
 mod hostnames;
 mod isolation;
 mod listener_owners;
+mod not_accepted_reason;
 mod policies_by_hostname;
 pub mod reports;
 mod route_kinds;
 mod route_path;
 mod route_paths;
-mod unaccepted_words;
 
 pub use crate::model::acceptance::{GatewayListeners, ListenerFault, Listeners, SetRejection};
 pub use accept::{
     NotAttachedReason, OwnListener, allows_namespace, fits_service, may_accept, why_not_attached,
 };
 pub use acceptance::{
-    GatewayClientCertificates, ListenerEndpoint, Unaccepted, frontend_tls, listener_at,
+    GatewayClientCertificates, ListenerEndpoint, NotAccepted, frontend_tls, listener_at,
     listener_endpoint, listeners, listeners_of, of_gateway as acceptance_of, unaccepted,
 };
 pub use ancestor_paths::AncestorPaths;
@@ -52,6 +52,9 @@ pub use delegated_paths::{DelegatedPaths, OwnPaths};
 pub(crate) use hostnames::{all_in_common, in_common, intersect};
 pub use isolation::{ListenerHostname, may_keep_apart};
 pub use listener_owners::{gateways_around, listener_owners_around, owners_of};
+pub use not_accepted_reason::{
+    not_there, reason_for_all_listeners, why_not_joined, why_unaccepted,
+};
 pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{
     KeptOut, RouteKindConflicts, kept_out, kept_out_by, may_keep_out, perhaps_kept_out,
@@ -62,7 +65,6 @@ pub use route_path::{
     why_rejected,
 };
 pub use route_paths::RoutePaths;
-pub use unaccepted_words::{not_there, why_not_joined, why_unaccepted, why_wholly_unaccepted};
 
 /// An ancestor path: everything above the routes, down to one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,7 +85,11 @@ impl AncestorPath {
 
     /// Its most specific place above the routes: the listener, unless the Gateway has none.
     pub fn last(&self) -> Option<&Place> {
-        let above = self.steps.iter().rev().find(|step| step.level.is_upper());
+        let above = self
+            .steps
+            .iter()
+            .rev()
+            .find(|step| step.level.is_above_routes());
         above.map(|step| &step.place)
     }
 
@@ -95,7 +101,9 @@ impl AncestorPath {
 
     /// Whether routes on it delegate to the route below.
     pub fn is_delegated(&self) -> bool {
-        self.steps.last().is_some_and(|step| !step.level.is_upper())
+        self.steps
+            .last()
+            .is_some_and(|step| !step.level.is_above_routes())
     }
 }
 

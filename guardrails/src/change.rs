@@ -8,7 +8,7 @@ use attache_engine::admission::request::{Operation, Request};
 use attache_engine::admission::review::States;
 use attache_engine::admission::settings::Guard;
 use attache_engine::effective::Resolver;
-use attache_engine::effective::impact::touched_by;
+use attache_engine::effective::impact::objects_to_compare;
 use attache_engine::effective::renames::Renames;
 use attache_engine::effective::section_renames::renamed_sections;
 use attache_engine::model::ids::{GroupKind, ObjectKey};
@@ -369,7 +369,7 @@ fn touched(
     let changed: Vec<ObjectKey> = changed.cloned().collect();
     let mut touched_by_kind: BTreeMap<Option<GroupKind>, BTreeSet<ObjectKey>> = BTreeMap::new();
     for resolver in sides {
-        for (kind, objects) in touched_by(resolver, &changed, &kinds) {
+        for (kind, objects) in objects_to_compare(resolver, &changed, &kinds) {
             if about_all {
                 touched_by_kind
                     .entry(None)

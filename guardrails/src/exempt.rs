@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use attache_engine::attachment::opened_by_target;
-use attache_engine::attachment::requests_to::RequestFilter;
+use attache_engine::attachment::requests_to_backend::RequestFilter;
 use attache_engine::effective::protection::requests_without_policies;
 use attache_engine::effective::{PathGroup, StackAndEffective};
 use attache_engine::kinds::profile::{Class, Profile};

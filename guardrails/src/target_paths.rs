@@ -217,7 +217,7 @@ pub(crate) fn deepest<'k>(
 fn of_all_kinds(resolver: &mut Resolver<'_>, target: &ObjectKey, deepest: Level) -> Vec<PathGroup> {
     let own = Level::end_for(&target.gk);
     let mut groups = resolver.paths_without_policies(target, own.max(deepest));
-    if !own.is_upper() {
+    if !own.is_above_routes() {
         return groups;
     }
     let paths = groups.iter().flat_map(paths_of);
@@ -296,7 +296,7 @@ impl AtOwners {
         of_kinds: &mut [(GroupKind, Vec<PathGroup>)],
     ) {
         let own = Level::end_for(target);
-        if own.is_upper() {
+        if own.is_above_routes() {
             return;
         }
         let snapshot = resolver.snapshot();
@@ -306,7 +306,7 @@ impl AtOwners {
             let Some(end) = end.filter(|end| *end < own && !is_direct(snapshot, kind)) else {
                 continue;
             };
-            let above: &BTreeSet<&ObjectKey> = if end.is_upper() {
+            let above: &BTreeSet<&ObjectKey> = if end.is_above_routes() {
                 owners
                     .get_or_insert_with(|| objects_on(paths, &[Level::Gateway, Level::ListenerSet]))
             } else {

@@ -110,7 +110,7 @@ impl HealthRule {
 
 impl WithoutRule {
     /// In words, after the name of a kind.
-    pub fn words(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Self::NoStatus => "its controllers write no status",
             Self::OwnFields => "its status has no conditions, only fields of its own",

@@ -13,9 +13,9 @@ use crate::engine::model::ids::{APIEXTENSIONS, GATEWAY_API, GroupKind, Place};
 use crate::engine::model::object::{Crd, watched_gateway_kinds};
 
 mod misspelt;
-mod words;
+mod parse;
 
-pub(super) use words::{each, split};
+pub(super) use parse::{each, split};
 
 /// The known kinds and their names.
 #[derive(Clone)]

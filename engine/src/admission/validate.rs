@@ -99,7 +99,7 @@ fn empty(policy: &Policy) -> Option<Finding> {
     if needs_none || policy.why_not_applied().is_some() {
         return None;
     }
-    let message = if policy.adds_nothing() && policy.may_pass_over() {
+    let message = if policy.adds_nothing() && policy.may_override_without_settings() {
         "it has no settings, but on a rule it takes the place of a policy of the route"
     } else if policy.adds_nothing() {
         "it has no settings, so it has no effect"
@@ -114,7 +114,7 @@ fn empty(policy: &Policy) -> Option<Finding> {
 /// Whether a policy may have no target: it applies to its namespace, objects name it, or its kind allows it.
 fn needs_none(profile: &Profile) -> bool {
     let otherwise = profile.annotation.is_some() || *profile.on_missing != OnMissing::Nothing;
-    otherwise || (profile.required.is_said() && !*profile.required)
+    otherwise || (profile.required.is_stated() && !*profile.required)
 }
 
 /// Whether the policy may be attached by labels alone, so it names no target. A profile names the fields that its kind has.
@@ -141,7 +141,7 @@ fn no_target(key: &ObjectKey, profile: &Profile) -> Finding {
     );
     Finding::new(Code::TargetMissingRef, key, message)
         .at(field)
-        .only_if(profile.required.is_said())
+        .only_if(profile.required.is_stated())
 }
 
 /// The finding on a policy with both stanzas, for kinds whose CRD allows them together without
@@ -163,7 +163,7 @@ fn both_stanzas(key: &ObjectKey, profile: &Profile, spec: &Value) -> Option<Find
 }
 
 fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding {
-    let sure = profile.strategies.is_said();
+    let sure = profile.strategies.is_stated();
     match fault {
         StrategyFault::Unknown {
             path,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::open_targets::{holds_for_parents, holds_for_target};
 use super::rejection::{Rejection, RejectionEffect};
-use super::requests_to::{LeadingRoute, RequestFilter, leading_routes};
+use super::requests_to_backend::{LeadingRoute, RequestFilter, leading_routes};
 use crate::kinds::profile::{Profile, RejectedIf, WhenRejected};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};

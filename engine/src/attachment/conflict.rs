@@ -50,9 +50,12 @@ pub fn rejected(policies: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
                 .collect()
         }
         SameTarget::FieldOverlap => overlapping(policies),
-        SameTarget::EqualField => {
-            first_unlike(&policies.iter().map(|p| &p.agreed).collect::<Vec<_>>())
-        }
+        SameTarget::EqualField => first_unlike(
+            &policies
+                .iter()
+                .map(|p| &p.fields_that_must_agree)
+                .collect::<Vec<_>>(),
+        ),
         SameTarget::NoneWins => first_unlike(&policies.iter().map(|p| p.key()).collect::<Vec<_>>()),
     };
     let policy = |to: Option<usize>| to.and_then(|to| policies.get(to));
@@ -71,9 +74,9 @@ pub fn comparison_cost<'a>(policies: impl IntoIterator<Item = &'a Arc<Policy>>) 
         match *policy.profile.same_target {
             SameTarget::FieldOverlap => {
                 leaves += policy.leaves();
-                long += policy.length();
+                long += policy.reading_cost();
             }
-            SameTarget::EqualField => bytes += policy.agreed.len(),
+            SameTarget::EqualField => bytes += policy.fields_that_must_agree.len(),
             _ => {}
         }
         // The limit is exceeded, whatever the other policies contain.

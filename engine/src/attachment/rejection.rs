@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::attachment::by_controller::{by_its_settings, depends_on_routes_to};
-use crate::attachment::lost_elsewhere::{self, ConflictsLost, connected, lost};
-use crate::attachment::plain_listeners::PlainListeners;
+use crate::attachment::cleartext_listeners::PlainListeners;
+use crate::attachment::conflict_at_another_target::{self, ConflictsLost, connected, lost};
 use crate::attachment::reports::{CombinedAcceptance, ControllerStatus};
-use crate::attachment::requests_to::RequestFilter;
+use crate::attachment::requests_to_backend::RequestFilter;
 use crate::kinds::profile::RejectionCause;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
@@ -110,7 +110,7 @@ impl RejectionFinder {
                 .filter(counts);
             return invalid.or_else(|| self.rejection_at(snapshot, policy, target).filter(counts));
         }
-        if snapshot.seen().is_none() {
+        if snapshot.observed_by_controllers().is_none() {
             let by_settings = self.by_its_settings(snapshot, policy, target);
             return by_settings.filter(Rejection::is_accepted);
         }
@@ -292,7 +292,7 @@ impl RejectionFinder {
         }
         if !self.lost_targets.borrow().contains_key(policy.key()) {
             let policies = connected(snapshot, snapshot.policy(policy.key())?);
-            self.charge(lost_elsewhere::cost(&policies));
+            self.charge(conflict_at_another_target::cost(&policies));
             if self.is_spent() {
                 return None;
             }
@@ -301,7 +301,9 @@ impl RejectionFinder {
                 let shares_path = causes.any(|cause| *cause == RejectionCause::RoutesSharePath)
                     && self.shared_path(snapshot, policy).is_some();
                 let has_accepted = || {
-                    let seen = snapshot.seen().map(|seen| (seen, self.before_change()));
+                    let seen = snapshot
+                        .observed_by_controllers()
+                        .map(|seen| (seen, self.before_change()));
                     is_reported_accepted(snapshot, policy)
                         && seen
                             .is_none_or(|(seen, finder)| finder.shared_path(seen, policy).is_some())
@@ -312,7 +314,7 @@ impl RejectionFinder {
             self.lost_targets.borrow_mut().extend(lost);
         }
         let all = self.lost_targets.borrow();
-        lost_elsewhere::rejection(all.get(policy.key())?, target)
+        conflict_at_another_target::rejection(all.get(policy.key())?, target)
     }
 
     /// The rejection because rules of `HTTPRoutes` send requests both to a Service of the policy and to another one. The policy is in

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::rejection::RejectionFinder;
 use super::reports::{Report, ancestors, entries};
-use super::requests_to::leading_routes;
+use super::requests_to_backend::leading_routes;
 use super::targets_of;
 use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
@@ -44,7 +44,7 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
     for entry in entries(snapshot, policy) {
         let is_denied = condition_against(&policy.profile, entry).is_some();
         match (is_denied, &entry.subject) {
-            (true, _) if is_of_supposed(snapshot, policy, entry, &finder) => {}
+            (true, _) if is_outdated_by_change(snapshot, policy, entry, &finder) => {}
             (true, Subject::Ancestor(place)) => {
                 places.extend(gateways_of(snapshot, policy, entry, place));
             }
@@ -130,13 +130,13 @@ fn has_other_gateways(snapshot: &Snapshot, policy: &Policy, places: &[Place]) ->
 
 /// Whether a policy is rejected because of other objects that are assumed to differ: then the opinion of its
 /// controllers is not known yet.
-fn is_of_supposed(
+fn is_outdated_by_change(
     snapshot: &Snapshot,
     policy: &Policy,
     entry: &StatusEntry,
     finder: &RejectionFinder,
 ) -> bool {
-    let Some(seen) = snapshot.seen() else {
+    let Some(seen) = snapshot.observed_by_controllers() else {
         return false;
     };
     let Some(reason) = entry.rejection().map(|condition| &*condition.reason) else {
@@ -148,11 +148,11 @@ fn is_of_supposed(
     }
     let mut named = policy.targets.iter().filter_map(|t| t.object(own));
     let is_ancestor = || match &entry.subject {
-        Subject::Ancestor(place) => snapshot.is_supposed(&place.object),
+        Subject::Ancestor(place) => snapshot.is_hypothetical(&place.object),
         Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => false,
     };
     if OF_TARGETS.contains(&reason)
-        && (is_ancestor() || named.any(|target| snapshot.is_supposed(&target)))
+        && (is_ancestor() || named.any(|target| snapshot.is_hypothetical(&target)))
     {
         return true;
     }
@@ -162,7 +162,7 @@ fn is_of_supposed(
                 object,
                 section: target.section.clone(),
             };
-            finder.is_mended(snapshot, policy, &place)
+            finder.is_resolved_by_change(snapshot, policy, &place)
         })
     })
 }
@@ -210,7 +210,7 @@ pub fn not_enforced(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
 pub fn rejections_by_ancestor(snapshot: &Snapshot, policy: &Policy) -> Vec<Report> {
     let finder = RejectionFinder::new(true);
     let entries = entries(snapshot, policy);
-    let entries = entries.filter(|entry| !is_of_supposed(snapshot, policy, entry, &finder));
+    let entries = entries.filter(|entry| !is_outdated_by_change(snapshot, policy, entry, &finder));
     let mut reports = Vec::new();
     for entry in entries {
         let (Subject::Ancestor(place), Some(denial)) =

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::requests_to::{LeadingRoute, leading_routes};
+use super::requests_to_backend::{LeadingRoute, leading_routes};
 use super::targets_of;
 use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
@@ -102,7 +102,7 @@ fn counts(snapshot: &Snapshot, policy: &Policy, entry: &StatusEntry) -> bool {
         // The entry is left over if the ancestor is gone. A rejection also counts if the controller leaves out namespaces.
         let was_there = |seen: &Snapshot| seen.get(&place.object).is_some();
         let is_left_over = !is_denied
-            || snapshot.seen().is_some_and(was_there)
+            || snapshot.observed_by_controllers().is_some_and(was_there)
             || reports_on_others(snapshot, policy, theirs, place);
         if is_left_over {
             return false;
@@ -247,7 +247,7 @@ impl ControllerStatus {
         };
         let everywhere = find(Condition::is_overridden).map(Overridden::Everywhere);
         let somewhere = || {
-            let tells = *policy.profile.tells_overridden;
+            let tells = *policy.profile.reports_overridden;
             let report = find(Condition::is_overridden_somewhere).filter(|_| tells);
             report.map(Overridden::Somewhere)
         };

@@ -39,7 +39,7 @@ impl Policy {
         let all = self.references.iter().filter_map(|named| {
             let (field, to) = (self.profile.references.get(named.field)?, &named.object);
             let namespace = namespace_key(&to.namespace);
-            if !snapshot.is_supposed(to) {
+            if !snapshot.is_hypothetical(to) {
                 snapshot.naming_of(&namespace, &to.gk).next()?;
             }
             let path = field.path.join(".");
@@ -86,7 +86,7 @@ impl Policy {
     /// The report that they accept it goes before that, unless the change under review brings the rejection about.
     pub fn requests_fail(&self, snapshot: &Snapshot) -> bool {
         let seen = || {
-            let seen = snapshot.seen()?;
+            let seen = snapshot.observed_by_controllers()?;
             Some((seen.policy(self.key())?, seen))
         };
         self.should_fail_requests(snapshot)

@@ -161,7 +161,7 @@ impl Resolver<'_> {
         let is_gateway = |object: &&Arc<Object>| matches!(object.node, Node::Gateway { .. });
         if above.gk.is_gateway_api("Gateway") {
             self.snapshot.get(above).into_iter().collect()
-        } else if Level::is_above_routes(&above.gk) {
+        } else if Level::is_kind_above_routes(&above.gk) {
             self.snapshot.below(above).filter(is_gateway).collect()
         } else {
             Vec::new()

@@ -127,7 +127,7 @@ impl PathGroup {
         if key.gk.is_core("Namespace") {
             // A Namespace takes one place on a path, the higher one.
             above.chain(below).min()
-        } else if Level::end_for(&key.gk).is_upper() {
+        } else if Level::end_for(&key.gk).is_above_routes() {
             // The object is on the ancestor paths or, for direct policies, forms a path of its own.
             above.max().or_else(|| below.max())
         } else {
@@ -165,13 +165,13 @@ impl PathGroup {
         let policy = self.with_settings_here(policy);
         let profile = &policy.profile;
         let mut outcome = policy_outcome(policy, &self.effective, || {
-            if let Some(by) = self.passed_over_by(policy) {
+            if let Some(by) = self.overridden_without_merge_by(policy) {
                 return Some(BTreeSet::from([by.clone()]));
             }
             let participants = self.participants(profile);
             participants.replaced_by(policy.key()).cloned()
         });
-        if self.only_passes_over(policy) {
+        if self.only_overrides_without_merge(policy) {
             outcome.is_in_force = true;
             outcome.lost.clear();
         }
@@ -179,7 +179,7 @@ impl PathGroup {
     }
 
     /// The more specific policy that takes the place of this one, because it merges only with policies above the routes.
-    pub fn passed_over_by(&self, policy: &Policy) -> Option<&ObjectKey> {
+    pub fn overridden_without_merge_by(&self, policy: &Policy) -> Option<&ObjectKey> {
         let profile = &self.with_settings_here(policy).profile;
         let (by, mut passed) = passed_over(profile, &self.stack)?;
         let is_passed = passed.any(|level| level.policies.has(policy.key()));
@@ -187,7 +187,7 @@ impl PathGroup {
     }
 
     /// Whether a policy without settings takes the place of others of the same route.
-    pub fn only_passes_over(&self, policy: &Policy) -> bool {
+    pub fn only_overrides_without_merge(&self, policy: &Policy) -> bool {
         let passes = || {
             let profile = &self.with_settings_here(policy).profile;
             passed_over(profile, &self.stack).is_some_and(|(by, _)| by.key() == policy.key())

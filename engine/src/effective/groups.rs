@@ -421,7 +421,7 @@ pub fn controllers_follow_parents(snapshot: &Snapshot, profile: &Profile, key: &
     let Some(Node::Route { parents, .. }) = snapshot.get(key).map(|object| &object.node) else {
         return true;
     };
-    let is_own = |parent: &ParentRef| profile.is_own_parent(&parent.object.gk);
+    let is_own = |parent: &ParentRef| profile.is_parent_and_target(&parent.object.gk);
     let is_misread = |parent: &ParentRef| {
         let is_elsewhere = parent.object.namespace != key.namespace;
         is_elsewhere || parent.section.is_some() || parent.port.is_some()

@@ -42,7 +42,7 @@ pub(super) fn judge_merges(
     let Some(route) = route.filter(|_| may_reject_merges(profile)) else {
         return;
     };
-    let is_below = |level: &StackLevel| !level.step.level.is_upper();
+    let is_below = |level: &StackLevel| !level.step.level.is_above_routes();
     while let Some(level) = folded_levels(profile, stack)
         .last()
         .filter(|last| is_below(last))

@@ -11,7 +11,7 @@ use super::gateway_by_label::{is_called_without_proxy, lacks_gateway, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
 use super::rejected_merges::{judge_merges, reject_if_not_applied};
-use super::settings_here::{PoliciesAtListeners, on_routes, without_ineffective};
+use super::settings_by_place::{PoliciesAtListeners, on_routes, without_ineffective};
 use super::stack_level::{
     RareFacts, Stack, StackLevel, delegation_merge, folded_levels, refers_to_role,
 };
@@ -37,9 +37,9 @@ pub(super) struct Stacks<'a> {
     snapshot: &'a Snapshot,
     attachments: HashMap<ObjectKey, Rc<ObjectAttachments>, PrehashedBuildHasher>,
     /// The attachments of an object without policies, which most objects share.
-    nobody: Rc<ObjectAttachments>,
+    without_policies: Rc<ObjectAttachments>,
     /// The distinct stacks, by their levels.
-    named: maps::HashMap<Vec<LevelKey>, Shared<Stack>>,
+    by_key: maps::HashMap<Vec<LevelKey>, Shared<Stack>>,
     nothing: Shared<Stack>,
     /// The stack of one kind at the Namespace that was asked for last.
     last: Option<(GroupKind, ObjectKey, Shared<Stack>)>,
@@ -75,8 +75,8 @@ impl<'a> Stacks<'a> {
         Self {
             snapshot,
             attachments: HashMap::default(),
-            nobody: Rc::new(ObjectAttachments::new(Vec::new(), 0)),
-            named: maps::HashMap::default(),
+            without_policies: Rc::new(ObjectAttachments::new(Vec::new(), 0)),
+            by_key: maps::HashMap::default(),
             nothing: Shared::default(),
             last: None,
             folded: maps::HashMap::default(),
@@ -110,7 +110,7 @@ impl<'a> Stacks<'a> {
             return known.clone();
         }
         if self.snapshot.has_no_policies(key) || self.fuel.is_spent() {
-            return self.nobody.clone();
+            return self.without_policies.clone();
         }
         let asked = compared_targets(self.snapshot, key);
         let attached = attached_to(self.snapshot, key, &self.rejections);
@@ -231,7 +231,7 @@ impl<'a> Stacks<'a> {
         let mut stack_key: Vec<LevelKey> = Vec::new();
         let original_steps = steps;
         let steps = steps_of(self.snapshot, profile, steps);
-        let excludes_policies = self.is_apart_from_its_namespace(profile, &steps);
+        let excludes_policies = self.excludes_policies_without_target(profile, &steps);
         let without_proxy = is_called_without_proxy(self.snapshot, profile, original_steps, &steps);
         let mut has_cluster_wide_policies = false;
         for step in &*steps {
@@ -259,7 +259,7 @@ impl<'a> Stacks<'a> {
                     let applies = |attachment: &&Attachment| {
                         let path = steps.iter().map(|step| &step.place);
                         place.has(attachment)
-                            && !attachment.is_left_out(object, path)
+                            && !attachment.is_rejected_at_section(object, path)
                             && path_context.allows(attachment)
                     };
                     let attached = at.each().filter(|(_, winner)| winner.is_none());
@@ -294,11 +294,11 @@ impl<'a> Stacks<'a> {
             };
             self.ids.share(levels.into_iter().map(level).collect())
         };
-        self.named.entry(stack_key).or_insert_with(stacked).clone()
+        self.by_key.entry(stack_key).or_insert_with(stacked).clone()
     }
 
     /// Whether the path contains a Gateway on which policies without a target do not act.
-    fn is_apart_from_its_namespace(&self, profile: &Profile, steps: &[Step]) -> bool {
+    fn excludes_policies_without_target(&self, profile: &Profile, steps: &[Step]) -> bool {
         let apart = &profile.on_missing_except;
         if apart.controllers.is_empty() && apart.names.is_empty() {
             return false;
@@ -321,7 +321,7 @@ impl<'a> Stacks<'a> {
             return false;
         }
         let controller = self.snapshot.controller_of(class);
-        let Some(controller) = controller.filter(|name| profile.is_run_without(name)) else {
+        let Some(controller) = controller.filter(|name| profile.is_ignored_by(name)) else {
             return false;
         };
         // A name in the domain of a controller that applies the kind may be that of another installation of it.
@@ -386,7 +386,7 @@ impl<'a> Stacks<'a> {
             let delegations = |level: &StackLevel| Reverse(level.step.delegations);
             let most = stack.iter().map(delegations).min();
             stack.sort_by_key(|level| {
-                let is_upper = level.step.level.is_upper();
+                let is_upper = level.step.level.is_above_routes();
                 let part = most
                     .filter(|_| is_upper)
                     .unwrap_or_else(|| delegations(level));

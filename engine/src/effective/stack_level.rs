@@ -113,7 +113,7 @@ pub(super) fn passed_over<'a>(
     if *profile.merging.merge_with != MergeWith::NearestAboveRoutes {
         return None;
     }
-    let counts = |level: &&StackLevel| level.is_folded() && !level.step.level.is_upper();
+    let counts = |level: &&StackLevel| level.is_folded() && !level.step.level.is_above_routes();
     let mut passed = stack.iter().filter(counts);
     let policy = passed.next_back()?.policies.first()?;
     passed.clone().next()?;
@@ -132,7 +132,7 @@ pub(super) fn folded_levels<'a>(
     let levels = stack.iter().enumerate();
     levels
         .filter(|(_, level)| level.is_folded())
-        .filter(move |(i, level)| !passes_over || *i == last || level.step.level.is_upper())
+        .filter(move |(i, level)| !passes_over || *i == last || level.step.level.is_above_routes())
         .map(|(_, level)| level)
 }
 

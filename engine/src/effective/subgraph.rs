@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::listeners::{CandidateListener, CandidateListeners};
+use super::candidate_listeners::{CandidateListener, CandidateListeners};
 use super::routes::Routes;
 use crate::attachment::rejection::{RejectionFinder, routes_of};
 use crate::attachment::{attached_to, compared_targets};
@@ -332,7 +332,7 @@ impl<'a> Subgraphs<'a> {
 
     /// A parent of a route that may keep it out for older routes of another kind.
     fn may_be_closed(&mut self, route: &Object, reference: &ParentRef) -> Option<Rc<Parent>> {
-        if !Level::is_above_routes(&reference.object.gk) {
+        if !Level::is_kind_above_routes(&reference.object.gk) {
             return None;
         }
         let parent = self.parent(&reference.object)?;

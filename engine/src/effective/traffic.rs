@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use crate::effective::hostnames_of_new_listeners::{HostnamesTaken, NewListeners};
 use crate::effective::renames::Renames;
-use crate::effective::taken_hostnames::{HostnamesTaken, NewListeners};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{BackendRef, Node, Object, is_route};
 use crate::state::grants::routes_into;

@@ -56,7 +56,7 @@ pub use acts_through::ActsThrough;
 pub(crate) use at_path::{ANY_VALUE, collect};
 pub use builtin::{Builtin, BuiltinProfiles};
 pub use caveats::Caveat;
-pub use condition::{PolicyCondition, Values};
+pub use condition::{FieldConditions, PolicyCondition};
 
 pub use controller::{
     AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GrpcCallsAsPaths,
@@ -67,7 +67,7 @@ pub use delegation::{DelegationFile, DelegationMerge, DelegationMergeFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use excluded_targets::ExcludedTargets;
-pub use facts::{Named, words};
+pub use facts::{Named, strategy_text};
 pub use file::{NothingToApplyToCondition, PartitionBy};
 pub use generated_policy::GeneratedPolicyFile;
 pub use generated_rule::GeneratedRuleFile;
@@ -144,7 +144,7 @@ pub struct Profile {
     /// Labels of Namespaces in which a policy without a target does not apply to what clients call without a Gateway.
     pub no_proxy_labels: Fact<BTreeMap<Arc<str>, Arc<str>>>,
     /// The policies without a target that no proxy reads there.
-    pub no_proxy_when: Fact<Values>,
+    pub no_proxy_when: Fact<FieldConditions>,
     /// The labels by which a Service names the Gateway in front of it, for kinds whose policies on the Service act only there.
     pub gateway_by_label: Fact<Option<GatewayByLabel>>,
     /// The labels of the Pods of Gateways, for kinds whose selectors of Pods apply to the Gateways.
@@ -210,7 +210,7 @@ pub struct Profile {
     /// The maximum number of entries in `status.ancestors`.
     pub max_ancestors: Fact<usize>,
     /// Whether its controllers write a condition `Overridden` if other policies override a policy somewhere.
-    pub tells_overridden: Fact<bool>,
+    pub reports_overridden: Fact<bool>,
     /// Whether its controllers may report nothing about a policy that is in force.
     pub may_be_empty: Fact<bool>,
     /// Conditions of its own that are `True` if all is well.
@@ -285,7 +285,7 @@ impl<T> Fact<T> {
     }
 
     /// Whether a refusal may depend on it: it is not a default.
-    pub fn is_said(&self) -> bool {
+    pub fn is_stated(&self) -> bool {
         self.from != Source::Default
     }
 }
@@ -301,13 +301,13 @@ impl Profile {
 
     /// Whether a parent of a route is an object of the project's own that policies of the kind may target, too: a Server of
     /// Linkerd.
-    pub fn is_own_parent(&self, parent: &GroupKind) -> bool {
+    pub fn is_parent_and_target(&self, parent: &GroupKind) -> bool {
         let mut allowed = self.allow.iter().flat_map(|allow| &allow.value);
         Parent::of_kind(parent) == Parent::Other && allowed.any(|allowed| allowed.gk == *parent)
     }
 
     /// Whether a controller does not apply the kind, if those that do are known.
-    pub fn is_run_without(&self, controller: &Arc<str>) -> bool {
+    pub fn is_ignored_by(&self, controller: &Arc<str>) -> bool {
         self.ignored_by.contains(controller)
             || !self.controllers.is_empty() && !self.controllers.contains(controller)
     }

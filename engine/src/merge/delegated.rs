@@ -1,8 +1,8 @@
 //! Merges the policies of routes that delegate with those of the routes below, as annotations of these routes say.
 
 use super::MergeLevel;
-use super::lasting::LastingSettings;
 use super::operand::{Layer, PartialResult, layers, upward};
+use super::stage_settings::SettingsKeptAcrossStages;
 use crate::kinds::profile::{DelegationMerge, Profile, SpecPath};
 
 /// Folds levels upward, each policy by its strategy; those of a route with an annotation are merged first, and their
@@ -44,9 +44,9 @@ fn by<T: PartialResult>(
     let is_below_one = |path: &&SpecPath| accumulated.iter().any(|one| path.starts_with(one));
     let kept_from_above = profile.merging.kept_from_above.iter();
     let kept_from_above: Vec<&SpecPath> = kept_from_above.filter(is_below_one).collect();
-    let lasting = LastingSettings {
+    let kept = SettingsKeptAcrossStages {
         accumulated,
         kept_from_above: &kept_from_above,
     };
-    T::merged_with_lasting(profile, delegation_merge.strategy(), above, below, lasting)
+    T::merged_with_stage_settings(profile, delegation_merge.strategy(), above, below, kept)
 }

@@ -119,7 +119,7 @@ pub fn policy_outcome(
                     return;
                 }
                 // The policy does not set a value that its controller fills in.
-                if own.is_implied {
+                if own.is_controller_default {
                     return;
                 }
                 let gone = !matches!(there.tree, Tree::Leaf(_));

@@ -117,7 +117,7 @@ impl Fuel {
     /// Charges for reading a policy's settings, once. The settings are cached for later requests, but an answer must
     /// not depend on earlier requests.
     pub(crate) fn read(&self, policy: &Policy) {
-        let length = policy.length();
+        let length = policy.reading_cost();
         if length == 0 || !self.is_limited() {
             return;
         }

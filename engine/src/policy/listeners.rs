@@ -96,7 +96,7 @@ impl Policy {
             port: Some(0),
             on: None,
         };
-        let elsewhere = self.at_listeners(at)?;
-        (elsewhere.has_no_effect() || elsewhere.is_empty()).then_some(ports)
+        let variant = self.at_listeners(at)?;
+        (variant.has_no_effect() || variant.is_empty()).then_some(ports)
     }
 }

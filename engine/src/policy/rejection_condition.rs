@@ -30,7 +30,7 @@ pub(crate) fn condition_against<'a>(
 
 impl Policy {
     /// Whether other objects are needed to know where a policy is rejected.
-    pub(crate) fn is_disputed(&self) -> bool {
+    pub(crate) fn may_be_rejected_on_some_paths(&self) -> bool {
         let entries = self.object.reported.as_ref().map(|r| &*r.entries);
         let entries = entries.unwrap_or_default();
         let mut all = entries.iter();

@@ -12,7 +12,7 @@ impl Profile {
     pub fn unmet(&self, spec: &Value) -> Option<String> {
         let mut requirements = self.requirements.iter();
         let unmet = requirements.find(|requirement| !is_met(requirement, spec, self));
-        unmet.map(Requirement::words)
+        unmet.map(Requirement::text)
     }
 }
 

@@ -191,8 +191,8 @@ impl Select {
             port: None,
             unknown: None,
             from: From::Same,
-            is_taken: true,
-            says_core: false,
+            is_supported_kind: true,
+            writes_core_group: false,
         }
     }
 }
@@ -249,11 +249,11 @@ fn entry<'a>(
         // If every kind can be a target and all controllers compare exactly, none accepts a kind in
         // another case.
         let in_other_case = spelling.as_ref().is_some_and(|(name, ..)| *name == "kind");
-        let compares_exactly = profile.name_comparison.is_said() && in_other_case;
+        let compares_exactly = profile.name_comparison.is_stated() && in_other_case;
         is_misspelt = written && (is_sure || compares_exactly);
         let kind = !is_misspelt && (!is_sure || profile.takes(field, &target.gk, target.selects()));
         let group = !(guessed && field.needs_group);
-        target.is_taken = kind && group && may_take_section(profile, target, field);
+        target.is_supported_kind = kind && group && may_take_section(profile, target, field);
     }
     TargetEntry {
         path,
@@ -278,12 +278,12 @@ fn knows_kinds(profile: &Profile, field: &RefField, target: &TargetRef, guessed:
     let allow = profile.allow.as_ref();
     let is_refused = !guessed && profile.excluded_targets.kinds.contains(&target.gk);
     is_refused
-        || allow.is_some_and(|allow| allow.is_said() && (allow.from != Source::Crd || by_name))
+        || allow.is_some_and(|allow| allow.is_stated() && (allow.from != Source::Crd || by_name))
 }
 
 /// Whether no certain fact rules out the section of a target.
 fn may_take_section(profile: &Profile, target: &TargetRef, field: &RefField) -> bool {
-    let is_said = profile.allow.as_ref().is_some_and(Fact::is_said);
+    let is_said = profile.allow.as_ref().is_some_and(Fact::is_stated);
     target.is_whole()
         || field.sections != Some(false)
             && !section::has_none(&target.gk)
@@ -354,8 +354,8 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
         port: port(map, field),
         unknown: unknown(map, field),
         from: namespaces(map, field),
-        is_taken: true,
-        says_core: map.get("group").and_then(Value::as_str) == Some("core"),
+        is_supported_kind: true,
+        writes_core_group: map.get("group").and_then(Value::as_str) == Some("core"),
     })
 }
 

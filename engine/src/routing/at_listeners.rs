@@ -117,11 +117,11 @@ impl<'a, 'm> AtListeners<'a, 'm> {
         let all = Choice::of_all(choices.into_iter().map(|(_, choice)| choice));
         let mut outcome = match taken {
             Some(outcome) => outcome,
-            None => self.untaken(&all)?,
+            None => self.not_served(&all)?,
         };
-        let (apart, known) = self.kept_apart(&all);
+        let (apart, known) = self.excluded_by_isolation(&all);
         let mut lost = all.others();
-        lost.extend(self.kept_out(&all, known));
+        lost.extend(self.not_attached(&all, known));
         lost.extend(apart);
         outcome.notes.extend(messages::order_notes(&all));
         outcome.notes.extend(doubt);
@@ -162,26 +162,26 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     }
 
     /// The result if no rule takes the request.
-    fn untaken(&self, choice: &Choice<'_>) -> Option<MatchResult> {
+    fn not_served(&self, choice: &Choice<'_>) -> Option<MatchResult> {
         let first = self.points.first()?;
         let (stage, why, near) = if self.points.iter().all(|p| p.candidates.routes.is_empty()) {
             let why = "no route is attached to the listener".to_owned();
             (Stage::Route, why, Vec::new())
-        } else if choice.says_nothing() {
+        } else if choice.no_hostname_matches() {
             // The server name, where the listener reads no host.
             let host = first.host.as_deref();
             let words = host.map_or_else(|| self.request.host_words(), ToOwned::to_owned);
             let why = format!("no route of the listener has the hostname {words}");
-            let elsewhere = choice.elsewhere.iter().copied();
+            let elsewhere = choice.other_hostname.iter().copied();
             let near = messages::hostnames(elsewhere, host.unwrap_or_default());
             (Stage::RouteHostname, why, near)
         } else {
             let why = match &choice.best_hostname {
-                Some(best) if !choice.hidden.is_empty() => format!(
+                Some(best) if !choice.less_specific_hostname.is_empty() => format!(
                     "no rule with {} takes the request, and the controller tries no others",
-                    best.words()
+                    best.text()
                 ),
-                _ if choice.order.one_path && !choice.set_apart.is_empty() => {
+                _ if choice.order.one_path && !choice.not_tried.is_empty() => {
                     "no rule with the most specific path that fits takes the request, and the controller tries no others".to_owned()
                 }
                 _ => "no rule of the listener's routes takes the request".to_owned(),
@@ -198,8 +198,11 @@ impl<'a, 'm> AtListeners<'a, 'm> {
 
     /// The rules that listeners would choose if they left no hostname to others, with the reasons
     /// why they do not; and the ids of all rules among which they would choose.
-    fn kept_apart(&self, choice: &Choice<'a>) -> (Vec<NotTaken>, BTreeSet<Id>) {
-        let all = choice.matching_rules.iter().chain(&choice.hidden);
+    fn excluded_by_isolation(&self, choice: &Choice<'a>) -> (Vec<NotTaken>, BTreeSet<Id>) {
+        let all = choice
+            .matching_rules
+            .iter()
+            .chain(&choice.less_specific_hostname);
         let mut known: BTreeSet<Id> = all.map(MatchingRule::id).collect();
         let mut lost = Vec::new();
         for point in &self.points {
@@ -248,8 +251,8 @@ impl<'a, 'm> AtListeners<'a, 'm> {
             theirs.is_some_and(|theirs| intersect(theirs, name))
         };
         let mut narrower = self.points.iter().take_while(|other| !other.is(point));
-        let other = narrower.find(has_it)?.entry.words();
-        let own = point.entry.words();
+        let other = narrower.find(has_it)?.entry.text();
+        let own = point.entry.text();
         Some(format!("{own} leaves hostname {name} to {other}"))
     }
 
@@ -271,7 +274,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     }
 
     /// Routes that would take the request, but are not attached to the listeners. Those `seen` have a better reason.
-    fn kept_out(&self, choice: &Choice<'a>, mut seen: BTreeSet<Id>) -> Vec<NotTaken> {
+    fn not_attached(&self, choice: &Choice<'a>, mut seen: BTreeSet<Id>) -> Vec<NotTaken> {
         let mut lost = Vec::new();
         for point in &self.points {
             let hosts = self.hosts(point, None);

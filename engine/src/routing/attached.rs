@@ -35,6 +35,17 @@ pub(super) struct Attached<'a> {
     pub(super) doubtful: KeptOut,
 }
 
+/// Whether a rule passes its requests to other routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Delegation {
+    /// It serves them itself.
+    None,
+    /// Other routes get them.
+    Delegates,
+    /// It delegates, and no other route takes them: they get an error.
+    DeadEnd,
+}
+
 /// Sorts the routes that refer to the owner of a listener.
 pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Attached<'a> {
     let mut attached = Attached {
@@ -84,10 +95,11 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Att
 // === impl Attached ===
 
 impl Attached<'_> {
-    /// Whether a rule passes its requests to other routes; `None` if it does not delegate. Requests
-    /// that it cannot pass on get an error. `above` are the routes above its own.
-    pub(super) fn hands_on(&self, rule: &Rule, place: &Place, above: &[Step]) -> Option<bool> {
-        let facts = self.facts.filter(|facts| delegates(facts, rule))?;
+    /// The delegation by a rule. `above` are the routes above its own.
+    pub(super) fn delegation_of(&self, rule: &Rule, place: &Place, above: &[Step]) -> Delegation {
+        let Some(facts) = self.facts.filter(|facts| delegates(facts, rule)) else {
+            return Delegation::None;
+        };
         let below = self.delegated.iter().filter(|below| {
             let mut steps = below.above.iter().rev();
             let is_directly_above = steps.next().is_some_and(|step| step.place == *place);
@@ -100,6 +112,10 @@ impl Attached<'_> {
             is_directly_above && chain == places(above)
         });
         let routes: Vec<&Arc<Object>> = below.map(|below| below.route).collect();
-        Some(!is_dead_end(self.snapshot, facts, rule, &routes))
+        if is_dead_end(self.snapshot, facts, rule, &routes) {
+            Delegation::DeadEnd
+        } else {
+            Delegation::Delegates
+        }
     }
 }

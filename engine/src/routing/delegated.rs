@@ -51,7 +51,10 @@ pub(super) fn delegated_at<'a>(
             continue;
         };
         for path in search.paths_to(&mut own, route) {
-            let steps = path.steps.iter().filter(|step| !step.level.is_upper());
+            let steps = path
+                .steps
+                .iter()
+                .filter(|step| !step.level.is_above_routes());
             let above: Vec<Step> = steps.cloned().collect();
             let root = above.iter().find(|step| step.level == Level::Route);
             let root = root.and_then(|step| snapshot.get(&step.place.object));

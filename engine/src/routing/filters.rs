@@ -18,7 +18,7 @@ pub(super) struct Filters {
     /// The mirror filters.
     pub(super) mirrors: Vec<Mirror>,
     /// Errors of entries that cannot be parsed.
-    pub(super) odd: Vec<String>,
+    pub(super) parse_errors: Vec<String>,
 }
 
 /// A `RequestRedirect` filter.
@@ -109,7 +109,9 @@ impl Filters {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(entries)) => entries,
             Some(_) => {
-                filters.odd.push("filters is not a list".to_owned());
+                filters
+                    .parse_errors
+                    .push("filters is not a list".to_owned());
                 Vec::new()
             }
         };
@@ -128,7 +130,9 @@ impl Filters {
                     }
                     filters.types.push(kind);
                 }
-                Err(why) => filters.odd.push(format!("a filter cannot be read: {why}")),
+                Err(why) => filters
+                    .parse_errors
+                    .push(format!("a filter cannot be read: {why}")),
             }
         }
         filters
@@ -316,8 +320,8 @@ mod tests {
     fn unusual_input_is_noted() {
         let filters = Filters::read(Some(json!([{"type": 7}, {"type": "URLRewrite"}])));
         assert_eq!(filters.types, ["URLRewrite"]);
-        assert_eq!(filters.odd.len(), 1);
+        assert_eq!(filters.parse_errors.len(), 1);
         let filters = Filters::read(Some(json!({})));
-        assert_eq!(filters.odd, ["filters is not a list"]);
+        assert_eq!(filters.parse_errors, ["filters is not a list"]);
     }
 }

@@ -341,7 +341,7 @@ fn terminated(request: &Request, entry: &CandidateListener<'_>) -> MatchResult {
     let why = format!(
         "the server name {} is that of {}, which terminates TLS and reads HTTP requests",
         name.unwrap_or_default(),
-        entry.words()
+        entry.text()
     );
     let (entry_point, stage) = (entry.entry_point(), Stage::ListenerHostname);
     MatchResult::missed(entry_point, stage, why, Vec::new())
@@ -387,9 +387,9 @@ fn misdirected(
     (own != Some(best.0)).then(|| {
         format!(
             "the connection is to {} (server name {sni}), and the host {} is that of {}: 421 Misdirected Request",
-            entry.words(),
+            entry.text(),
             request.host_words(),
-            best.1.words()
+            best.1.text()
         )
     })
 }

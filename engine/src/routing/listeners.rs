@@ -175,11 +175,11 @@ impl<'a> CandidateListener<'a> {
         let hostname = self.hostname();
         let hostname = hostname.map(|name| format!("hostname {name}"));
         let hostname = hostname.unwrap_or_else(|| "any hostname".to_owned());
-        format!("{} ({hostname})", self.words())
+        format!("{} ({hostname})", self.text())
     }
 
     /// `listener https`, with the name of its `ListenerSet`, if any.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let name = &self.listener.name;
         if self.owner.key == self.gateway.key {
             format!("listener {name}")

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::choice::{Choice, MatchingRule, Miss, SetApart};
+use super::choice::{Choice, MatchingRule, Miss, NotTried};
 use super::criterion::Reason;
 use super::hostname::HostMatch;
 use super::listeners::CandidateListener;
@@ -33,7 +33,7 @@ pub(super) fn behind(
         |what: &str, more: usize, less: usize| format!("{}, not {more}", counted(less, what));
     match by {
         Reason::Hostname => {
-            let (loses, wins) = (matching_rule.hostname.words(), first.hostname.words());
+            let (loses, wins) = (matching_rule.hostname.text(), first.hostname.text());
             format!("{loses} is less specific than {wins}")
         }
         Reason::HostnameOfRoute => {
@@ -74,9 +74,12 @@ pub(super) fn behind(
 }
 
 /// Why the controller does not try a rule with a match.
-pub(super) fn hidden(matching_rule: &MatchingRule<'_>, best: Option<&HostMatch<'_>>) -> String {
-    let own = matching_rule.hostname.words();
-    let tried = best.map(HostMatch::words).unwrap_or_default();
+pub(super) fn less_specific_hostname(
+    matching_rule: &MatchingRule<'_>,
+    best: Option<&HostMatch<'_>>,
+) -> String {
+    let own = matching_rule.hostname.text();
+    let tried = best.map(HostMatch::text).unwrap_or_default();
     format!("it has {own}, and the controller tries only rules with {tried}")
 }
 
@@ -184,7 +187,7 @@ pub(super) fn not_attached(
 
 /// The message if all listeners that match a request are in conflict.
 pub(super) fn conflicted(entries: &[CandidateListener<'_>]) -> String {
-    let names: Vec<String> = entries.iter().map(CandidateListener::words).collect();
+    let names: Vec<String> = entries.iter().map(CandidateListener::text).collect();
     let names = names.join(" and ");
     let protocol =
         |entry: &CandidateListener<'_>| entry.fault == Some(ListenerFault::IncompatibleProtocol);
@@ -217,7 +220,7 @@ pub(super) fn not_accepted(entries: &[CandidateListener<'_>]) -> Vec<String> {
     let conflicts: BTreeSet<ListenerFault> = entries.iter().filter_map(|e| e.fault).collect();
     let notes = conflicts.into_iter().map(|conflict| {
         let alike = entries.iter().filter(|e| e.fault == Some(conflict));
-        let names: Vec<String> = alike.map(CandidateListener::words).collect();
+        let names: Vec<String> = alike.map(CandidateListener::text).collect();
         format!("not accepted, for {conflict}: {}", names.join(", "))
     });
     notes.collect()
@@ -271,18 +274,18 @@ pub(super) fn nearest_names(names: impl IntoIterator<Item = String>, like: &str)
 }
 
 /// Why the controller does not try a rule that has a match for the request.
-pub(super) fn set_apart(
-    why: SetApart,
+pub(super) fn not_tried(
+    why: NotTried,
     winner: Option<&MatchingRule<'_>>,
     rule: &MatchingRule<'_>,
     order: RuleOrder,
 ) -> String {
     match (why, winner) {
-        (SetApart::BehindEnd, _) => {
+        (NotTried::AfterCatchAll, _) => {
             "in its list it is behind a rule that takes every request".to_owned()
         }
-        (SetApart::OtherPath, Some(winner)) => behind(Reason::Path, winner, rule, order),
-        (SetApart::OtherPath, None) => {
+        (NotTried::LessSpecificPath, Some(winner)) => behind(Reason::Path, winner, rule, order),
+        (NotTried::LessSpecificPath, None) => {
             "a more specific path fits, and the controller tries only the rules with that path"
                 .to_owned()
         }
@@ -291,7 +294,7 @@ pub(super) fn set_apart(
 
 /// Notes on a rule that serves a request.
 pub(super) fn notes(matching_rule: &MatchingRule<'_>, order: RuleOrder) -> Vec<String> {
-    let filters = matching_rule.rule.filters.odd.iter();
+    let filters = matching_rule.rule.filters.parse_errors.iter();
     let mut notes: Vec<String> = filters
         .map(|odd| {
             format!(
@@ -336,7 +339,7 @@ pub(super) fn order_notes(choice: &Choice<'_>) -> Vec<String> {
     if let Some(best) = narrower {
         notes.push(format!(
             "many implementations try only rules with {}, of which none takes the request: there it is not served",
-            best.words()
+            best.text()
         ));
     }
     let is_unknown = choice.order.hostnames_of_routes.is_none();

@@ -64,7 +64,7 @@ pub fn rerouted_within(
                 && before != after
             {
                 let requests = moved.entry((before, after)).or_default();
-                requests.insert(sample.words());
+                requests.insert(sample.text());
             }
         }
     }

@@ -212,7 +212,7 @@ impl SampleRequest {
     }
 
     /// The request in words: `POST shop.example.com/admin?a=b with header x-stage: test`.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         let usual = [Scheme::Http, Scheme::Https].map(Scheme::port);
         let is_usual = usual.contains(&self.request.port);
         self.words_at(self.request.port.filter(|_| !is_usual))
@@ -275,7 +275,7 @@ mod tests {
             request,
             hostname: "*.example.com".to_owned(),
         });
-        samples.map(|sample| sample.words()).collect()
+        samples.map(|sample| sample.text()).collect()
     }
 
     #[test]

@@ -18,7 +18,6 @@ use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::Snapshot;
 
 mod ancestors;
-mod below;
 mod by_hostname;
 mod effective_targets;
 mod enforce;
@@ -26,6 +25,7 @@ mod limits;
 mod list;
 mod no_effect;
 mod overridden_settings;
+mod paths_below_target;
 mod rejected;
 mod reported;
 mod state;
@@ -34,11 +34,11 @@ mod unknown;
 mod without_target;
 
 pub use ancestors::{Ancestor, ancestors};
-use below::Below;
 pub use effective_targets::EffectiveTargets;
 use enforce::{combined, cost, enforce, groups_with};
 pub use list::{ExpectedCondition, WhyNot, conditions};
 pub use overridden_settings::{OverriddenSettings, Winner};
+use paths_below_target::PathsBelow;
 use rejected::not_enforced_on;
 pub use rejected::{partly_rejected, rejections_on};
 pub use reported::{Disagreement, disagreement};
@@ -76,24 +76,24 @@ pub struct TargetStatus {
     /// The effect of the policy there; `None` if it is not attached.
     pub state: Option<State>,
     /// The policies that override it, wholly or in part.
-    pub by: BTreeMap<ObjectKey, Winner>,
+    pub overridden_by: BTreeMap<ObjectKey, Winner>,
     /// The paths through the target, for [`TargetStatus::overridden_on`].
-    below: Below,
+    paths_below: PathsBelow,
     /// Policies that it is merged with on some path, even if nothing of one of them remains.
     pub merged_with: BTreeSet<ObjectKey>,
     /// The effective targets at which some of it is in force.
     pub effective_targets: EffectiveTargets,
     /// The settings that are overridden on some path, and the policies that override them.
-    pub lost: OverriddenSettings,
+    pub overridden_settings: OverriddenSettings,
     /// The effect on requests through each Gateway, or mesh Service.
-    pub through: BTreeMap<ObjectKey, State>,
+    pub state_by_gateway: BTreeMap<ObjectKey, State>,
     /// The Gateways and mesh Services through which requests reach a route or backend without it, because it does not act
     /// there.
-    pub passed_by: BTreeSet<ObjectKey>,
+    pub gateways_not_applying: BTreeSet<ObjectKey>,
     /// The listeners through which requests reach a route without it, because their hostnames are narrower than those of the route.
     pub narrower_listeners: BTreeSet<Place>,
     /// Whether it is in force on a path that carries other policies of its kind.
-    meets_others: bool,
+    shares_paths: bool,
 }
 
 /// The status of a policy.
@@ -116,7 +116,7 @@ impl PolicyStatus {
     pub fn by(&self) -> BTreeSet<ObjectKey> {
         let mut by: BTreeSet<ObjectKey> = BTreeSet::new();
         for target in &self.targets {
-            by.extend(target.by.keys().cloned());
+            by.extend(target.overridden_by.keys().cloned());
             if let Accepted::Conflicted(with) = &target.accepted {
                 by.insert(with.clone());
             }
@@ -130,7 +130,7 @@ impl PolicyStatus {
         let takes_away = |target: &TargetStatus| match &target.accepted {
             Accepted::Conflicted(_) => true,
             Accepted::ExpectedRejection(why) => why.effect == RejectionEffect::WithoutSettings,
-            _ => target.meets_others,
+            _ => target.shares_paths,
         };
         self.targets.iter().any(takes_away)
     }
@@ -157,15 +157,15 @@ impl TargetStatus {
             accepted,
             left_out: None,
             state: None,
-            by: BTreeMap::new(),
-            below: Below::default(),
+            overridden_by: BTreeMap::new(),
+            paths_below: PathsBelow::default(),
             merged_with: BTreeSet::new(),
             effective_targets: EffectiveTargets::default(),
-            lost: OverriddenSettings::default(),
-            through: BTreeMap::new(),
-            passed_by: BTreeSet::new(),
+            overridden_settings: OverriddenSettings::default(),
+            state_by_gateway: BTreeMap::new(),
+            gateways_not_applying: BTreeSet::new(),
             narrower_listeners: BTreeSet::new(),
-            meets_others: false,
+            shares_paths: false,
         }
     }
 
@@ -173,7 +173,7 @@ impl TargetStatus {
     /// force on the other sections is partly enforced.
     fn leave_out(&mut self, rejection: Rejection) {
         let is_in_force = rejection.effect == RejectionEffect::InForce;
-        let states = self.through.values_mut().chain(&mut self.state);
+        let states = self.state_by_gateway.values_mut().chain(&mut self.state);
         let states = states.filter(|_| !is_in_force);
         for state in states.filter(|state| **state == State::Enforced) {
             *state = State::PartiallyEnforced;
@@ -208,7 +208,7 @@ impl TargetStatus {
 
     /// Objects below the target, and sections of it, where other policies override it completely.
     pub fn overridden_on(&self) -> BTreeSet<Place> {
-        self.below.overridden(&self.target)
+        self.paths_below.overridden(&self.target)
     }
 }
 
@@ -389,8 +389,9 @@ fn on_target(
             if *policy.profile.class == Class::Direct
                 && Level::is_of_backend(&status.target.object.gk)
             {
-                let passed_by = resolver.passed_by(&status.target.object, &policy.profile);
-                status.note_passed_by(passed_by);
+                let passed_by =
+                    resolver.gateways_not_applying(&status.target.object, &policy.profile);
+                status.note_gateways_not_applying(passed_by);
             }
             let target = status.target.clone();
             shadowed(resolver, &target, &mut status);

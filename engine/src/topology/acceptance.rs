@@ -18,7 +18,7 @@ use crate::topology::reports::{is_accepted, of_class, of_listener};
 
 /// Why no request arrives through a Gateway, a `ListenerSet` or one of its listeners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unaccepted {
+pub enum NotAccepted {
     /// The `ListenerSet` is not part of a Gateway.
     Set(SetRejection),
     /// The listener conflicts with another.
@@ -58,26 +58,26 @@ pub fn listeners(snapshot: &Snapshot, owner: &Object) -> Option<Arc<Listeners>> 
 }
 
 /// Why no request arrives at a Gateway, a `ListenerSet` or a listener; `None` if one may, and for other objects.
-pub fn unaccepted(snapshot: &Snapshot, place: &Place) -> Option<Unaccepted> {
+pub fn unaccepted(snapshot: &Snapshot, place: &Place) -> Option<NotAccepted> {
     let owner = snapshot.get(&place.object)?;
     let known = listeners(snapshot, owner)?;
     match known.rejection() {
         Some(SetRejection::Unknown) => return None,
-        Some(why) => return Some(Unaccepted::Set(why)),
+        Some(why) => return Some(NotAccepted::Set(why)),
         None => {}
     }
     match &place.section {
         None if known.is_accepted() => None,
         None => {
             let mut each = known.faults().iter();
-            each.find_map(|c| *c).map(Unaccepted::AllListeners)
+            each.find_map(|c| *c).map(NotAccepted::AllListeners)
         }
         Some(name) => {
             let named = listeners_of(owner).iter().zip(known.faults());
             let mut named = named.filter(|(listener, _)| listener.name == *name);
             let first = (*named.next()?.1)?;
             let all = named.all(|(_, conflict)| conflict.is_some());
-            all.then_some(Unaccepted::Listener(first))
+            all.then_some(NotAccepted::Listener(first))
         }
     }
 }

@@ -9,9 +9,9 @@ use super::accept::{
 };
 use super::acceptance::{listeners, listeners_of};
 use super::delegation::{self, Unfollowed};
+use super::not_accepted_reason::{conflict, no_parent, not_joined, not_there};
 use super::route_kinds::{RouteKindConflicts, kept_out_by, may_keep_out};
 use super::route_path::{Unreached, unreached};
-use super::unaccepted_words::{conflict, no_parent, not_joined, not_there};
 use super::{AncestorPath, OwnPaths, through_listeners};
 use crate::kinds::profile::DelegationFile;
 use crate::model::acceptance::{Listeners, SetRejection};
@@ -151,7 +151,7 @@ impl OwnPaths for RouteKindConflicts<'_> {
         for parent in route.parents() {
             let snapshot = RouteKindConflicts::snapshot(self);
             let owner = snapshot.get(&parent.object);
-            let owner = owner.filter(|owner| Level::is_above_routes(&owner.key.gk));
+            let owner = owner.filter(|owner| Level::is_kind_above_routes(&owner.key.gk));
             if let Some(owner) = owner
                 && let ParentAttachment::Attached(places) = attachment(self, route, parent)
             {

@@ -48,7 +48,7 @@ fn counted<'a>(
     report: &'a Condition,
     explains: impl FnOnce(&Snapshot) -> bool,
 ) -> Option<&'a Condition> {
-    let is_explained = || snapshot.seen().is_some_and(explains);
+    let is_explained = || snapshot.observed_by_controllers().is_some_and(explains);
     let counts = !is_served_despite(snapshot, parent, report) && !is_explained();
     counts.then_some(report)
 }
@@ -72,7 +72,7 @@ pub fn of_class<'a>(snapshot: &'a Snapshot, gateway: &Object) -> Option<&'a Cond
         return None;
     };
     let class = snapshot.get(&class_key(class))?;
-    if snapshot.is_supposed(&class.key) {
+    if snapshot.is_hypothetical(&class.key) {
         return None;
     }
     let report = of_whole(class)?;
@@ -112,11 +112,11 @@ pub fn faults<'a>(
         };
         let of_class = controller(snapshot, &parent.object);
         let counts = of_class.is_none_or(|known| entry.controller.as_ref() == Some(known));
-        let is_supposed = snapshot.is_supposed(&parent.object);
+        let is_hypothetical = snapshot.is_hypothetical(&parent.object);
         let is_served = |report: &&Condition| is_served_despite(snapshot, &parent.object, report);
         let fault = || entry.rejection().filter(is_served);
         let report = entry.fault().or_else(fault)?;
-        (counts && !is_supposed).then_some((parent, report))
+        (counts && !is_hypothetical).then_some((parent, report))
     })
 }
 
@@ -127,7 +127,7 @@ pub fn of_route<'a>(
     parent: &ParentRef,
 ) -> Option<&'a Condition> {
     let reported = route.reported.as_ref()?;
-    if snapshot.is_supposed(&parent.object) {
+    if snapshot.is_hypothetical(&parent.object) {
         return None;
     }
     let of_class = controller(snapshot, &parent.object);

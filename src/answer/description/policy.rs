@@ -83,11 +83,11 @@ fn settings(policy: &Policy) -> BTreeMap<String, Value> {
 }
 
 fn on_target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> OnTarget {
-    let mut by = named(status.by.keys());
+    let mut by = named(status.overridden_by.keys());
     if let Accepted::Conflicted(with) = &status.accepted {
         by.push(Named::from(with));
     }
-    let lost = status.lost.by_setting().into_iter();
+    let lost = status.overridden_settings.by_setting().into_iter();
     OnTarget {
         target: Named::from(&status.target),
         accepted: AttachmentState::from(&status.accepted),

@@ -57,7 +57,7 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
     let mut effective: Vec<OnPaths> = Vec::new();
     let mut without: Vec<OnPaths> = Vec::new();
     let mut all_paths: Vec<PathGroup> = Vec::new();
-    let is_upper = Level::end_for(&key.gk).is_upper();
+    let is_upper = Level::end_for(&key.gk).is_above_routes();
     for kind in kinds(resolver, key) {
         let all = on(resolver, place, &kind);
         let (without_policies, mut groups): (Vec<PathGroup>, Vec<PathGroup>) =
@@ -214,7 +214,7 @@ fn over(
                 if let Some(winner) = conflict_winner(&above.policies, policy) {
                     status.accepted = Accepted::Conflicted(winner.key().clone());
                     status.state = None;
-                    status.by.clear();
+                    status.overridden_by.clear();
                 }
                 let over = PolicyAtOrAbove {
                     policy: policy.clone(),
@@ -268,7 +268,7 @@ fn refused(resolver: &mut Resolver<'_>, place: &Place, policies_over: &mut Polic
 
 fn on_object(snapshot: &Snapshot, object: &ObjectKey, over: &PolicyAtOrAbove) -> PolicyOnObject {
     let (policy, status) = (&over.policy, &over.status);
-    let mut by = named(status.by.keys());
+    let mut by = named(status.overridden_by.keys());
     if let Accepted::Conflicted(with) = &status.accepted {
         by.push(Named::from(with));
     }
@@ -324,7 +324,7 @@ fn sorted(
 /// The listeners and mesh Services through which requests reach an object, without the object itself. Empty for objects
 /// above the routes.
 fn listeners_reaching(resolver: &mut Resolver<'_>, key: &ObjectKey) -> BTreeSet<Place> {
-    if Level::end_for(&key.gk).is_upper() {
+    if Level::end_for(&key.gk).is_above_routes() {
         return BTreeSet::new();
     }
     let mut listeners = resolver.listeners_reaching(key);

@@ -273,7 +273,7 @@ impl Path {
             return Vec::new();
         };
         let mut scope = resolver.scope(&object, kind);
-        if scope.end().is_some_and(Level::is_upper) {
+        if scope.end().is_some_and(Level::is_above_routes) {
             return entry_point.map_or_else(Vec::new, |entry_point| {
                 resolver.paths_through(&entry_point, kind)
             });

@@ -12,7 +12,7 @@ use crate::answer::policies::reason::reason;
 use crate::answer::state::PolicyState;
 use crate::engine::attachment::conflict::conflict_winner;
 use crate::engine::effective::{PathGroup, Resolver, StackAndEffective};
-use crate::engine::kinds::profile::{Class, Profile, words};
+use crate::engine::kinds::profile::{Class, Profile, strategy_text};
 use crate::engine::merge::EffectivePolicy;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::{Node as Kind, Object};
@@ -215,7 +215,7 @@ fn spec_of(object: &Object, room: &mut usize) -> Option<String> {
 fn of_policy(snapshot: &Snapshot, policy: &Policy, status: &PolicyStatus) -> About {
     let stanzas = policy.strategies.iter().flatten();
     let settings = stanzas.map(|stanza| NodeStanza {
-        strategy: words(stanza.strategy),
+        strategy: strategy_text(stanza.strategy),
         spec: yaml(&policy.settings(*stanza)),
     });
     let settings = settings.collect();

@@ -117,14 +117,14 @@ impl<'a> Reader<'a> {
 
 fn match_text(wants: &Result<MatchSpec, String>) -> String {
     let text = match wants {
-        Ok(wants) => words(wants),
+        Ok(wants) => text(wants),
         Err(why) => format!("unreadable match: {why}"),
     };
     shortened(&text, MAX_MATCH_CHARACTERS).into_owned()
 }
 
 /// A match in words: `PathPrefix /cart, method GET, header x-env=canary`.
-fn words(wants: &MatchSpec) -> String {
+fn text(wants: &MatchSpec) -> String {
     let pair = |what: &str, (name, text): &(String, Text)| {
         let sign = if text.is_expression() { "=~" } else { "=" };
         format!("{what} {name}{sign}{}", text.value())

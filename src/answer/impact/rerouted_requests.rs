@@ -114,7 +114,7 @@ pub(in crate::answer) fn requests(
         if old == new {
             continue;
         }
-        let words = sample.words();
+        let words = sample.text();
         // Requests that no backend gets any more lose no protection.
         let is_answered = new.backends.is_empty() && !old.backends.is_empty();
         let losses = if is_answered {

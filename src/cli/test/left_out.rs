@@ -48,7 +48,7 @@ fn candidates(resolver: &Resolver<'_>, kind: &GroupKind) -> BTreeSet<ObjectKey> 
         });
         return targets.filter(|key| !is_route(&key.gk)).collect();
     }
-    if !profile.end().is_upper() {
+    if !profile.end().is_above_routes() {
         return BTreeSet::new();
     }
     let owners = ["Gateway", "ListenerSet"].map(GroupKind::gateway_api);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use attache::engine::effective::applying::attached_at_or_above;
 use attache::engine::effective::impact::impact;
 use attache::engine::effective::{PathGroup, Resolver};
-use attache::engine::kinds::profile::words;
+use attache::engine::kinds::profile::strategy_text;
 use attache::engine::merge::EffectivePolicy;
 use attache::engine::model::ids::ObjectKey;
 use attache::engine::policy::Policy;
@@ -105,7 +105,11 @@ fn source(leaf: &Setting) -> String {
     };
     match leaf.strategy {
         None => format!("{} itself", leaf.policy),
-        Some(strategy) => format!("{removed}{} ({})", leaf.policy.path(), words(strategy)),
+        Some(strategy) => format!(
+            "{removed}{} ({})",
+            leaf.policy.path(),
+            strategy_text(strategy)
+        ),
     }
 }
 
@@ -185,7 +189,10 @@ fn one_policy(snapshot: &Snapshot, policy: &Policy, out: &mut String) {
             }
         };
         list("left out of", target.left_out().into_iter().collect());
-        list("by", target.by.keys().map(ObjectKey::path).collect());
+        list(
+            "by",
+            target.overridden_by.keys().map(ObjectKey::path).collect(),
+        );
         list(
             "overridden on",
             target

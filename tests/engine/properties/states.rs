@@ -55,7 +55,7 @@ fn counts(group: &PathGroup) -> bool {
 /// of the kind: its effective targets are the rules and that backend.
 fn seen_differently(snapshot: &Snapshot, kind: &GroupKind, path: &[Place]) -> bool {
     let profile = snapshot.profile(kind).unwrap();
-    let unsaid = profile.is_inherited() && !profile.effective.is_said();
+    let unsaid = profile.is_inherited() && !profile.effective.is_stated();
     let is_backend =
         |place: &Place| place.object.gk.group.is_empty() && &*place.object.gk.kind != "Namespace";
     unsaid

@@ -223,9 +223,9 @@ fn other_controllers(
             let controller = controller(resolver.snapshot(), &gateway).cloned();
             // A class without a name of its controller says nothing.
             let Some(controller) = controller.filter(|name| !name.is_empty()) else {
-                return passed_by(policy, status);
+                return gateways_not_applying(policy, status);
             };
-            if !profile.is_run_without(&controller)
+            if !profile.is_ignored_by(&controller)
                 || is_of_class(resolver.snapshot(), policy, &gateway)
             {
                 is_run = true;
@@ -246,7 +246,7 @@ fn other_controllers(
     }
     if is_run {
         let unknown = unknown.map(|unknown| not_known(policy, unknown));
-        return passed_by(policy, status).or(unknown);
+        return gateways_not_applying(policy, status).or(unknown);
     }
     if resolver.is_spent() {
         // The search was not complete.
@@ -278,13 +278,14 @@ fn not_known(
 }
 
 /// The finding that requests reach targets of the policy through Gateways on which it does not act.
-fn passed_by(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
+fn gateways_not_applying(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     let mut passed = status
         .targets
         .iter()
-        .filter(|target| !target.passed_by.is_empty());
+        .filter(|target| !target.gateways_not_applying.is_empty());
     let target = passed.next()?;
-    let gateways: Vec<String> = target.passed_by.iter().map(ToString::to_string).collect();
+    let gateways = target.gateways_not_applying.iter();
+    let gateways: Vec<String> = gateways.map(ToString::to_string).collect();
     let (kind, gateways) = (&policy.profile.gk.kind, gateways.join(", "));
     let message = format!(
         "{kind} does not apply to requests that reach {} through {gateways}",
@@ -386,7 +387,7 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
         _ => return Vec::new(),
     };
     let at = target.target.to_string();
-    let winners = target.by.iter().map(|(key, winner)| {
+    let winners = target.overridden_by.iter().map(|(key, winner)| {
         let name = key.text();
         let about = [&at, " ", &name].concat();
         let message = match code {
@@ -476,7 +477,7 @@ fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus
             break;
         }
         // Each policy is read and looked up in the other.
-        compared += policy.leaves() + other.policy.leaves() + other.policy.length();
+        compared += policy.leaves() + other.policy.leaves() + other.policy.reading_cost();
         let older = other.policy.precedence() < policy.precedence();
         let wins = if older { "that one" } else { "this one" };
         let room = most - findings.len();

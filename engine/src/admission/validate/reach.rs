@@ -38,7 +38,7 @@ pub(super) fn out_of_reach(
                     &*object.namespace
                 ),
             },
-            policy.profile.cross_namespace.is_said(),
+            policy.profile.cross_namespace.is_stated(),
         ),
         AttachmentPermission::OtherName => (
             Code::TargetKindUnsupported,

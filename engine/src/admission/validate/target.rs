@@ -266,7 +266,7 @@ fn sectionless(
     let allow = policy.profile.allow.as_ref()?;
     (!policy.profile.takes_section_of(gk)).then(|| {
         let what = format!("{} takes no section of {gk}", policy.profile.gk.kind);
-        unsupported(policy, entry, section, &what, allow.is_said())
+        unsupported(policy, entry, section, &what, allow.is_stated())
     })
 }
 

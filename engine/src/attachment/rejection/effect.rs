@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::attachment::requests_to::RequestFilter;
+use crate::attachment::requests_to_backend::RequestFilter;
 use crate::kinds::profile::WhenRejected;
 use crate::model::ids::{ObjectKey, Place};
 

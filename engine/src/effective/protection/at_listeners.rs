@@ -34,7 +34,7 @@ pub fn lost_at_listeners(
         let Some(profile) = snapshot.profile(kind) else {
             continue;
         };
-        if *profile.class == Class::Direct || !profile.end().is_upper() {
+        if *profile.class == Class::Direct || !profile.end().is_above_routes() {
             continue;
         }
         for protection in profile.protects.iter() {
@@ -46,11 +46,18 @@ pub fn lost_at_listeners(
                 for listener in &opened.new {
                     let effective_after = after.effective_at(listener, kind);
                     let taken = effective_after.and_then(|effective_after| {
-                        let effective_after =
-                            [after.with_own(effective_after, protection, listener)];
+                        let effective_after = [after.with_gateway_certificates(
+                            effective_after,
+                            protection,
+                            listener,
+                        )];
                         let effective_before = effective_before.iter().zip(&opened.before).map(
                             |(effective_before, listener)| {
-                                before.with_own(effective_before.clone(), protection, listener)
+                                before.with_gateway_certificates(
+                                    effective_before.clone(),
+                                    protection,
+                                    listener,
+                                )
                             },
                         );
                         let effective_before: Vec<AtPath> = effective_before.collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::provided::{Coverage, Provided};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::reported_rejections::{Rejected, rejected};
-use crate::attachment::requests_to::RequestFilter;
+use crate::attachment::requests_to_backend::RequestFilter;
 use crate::attachment::{attached_to, is_of_another_target};
 use crate::effective::PathGroup;
 use crate::kinds::profile::{Class, Profile, Protection, SameTarget};

@@ -119,7 +119,7 @@ pub(super) fn lost_by_gateways(
                 {
                     continue;
                 }
-                let Some(taken) = LostSources::of_own(&own, now.as_ref()) else {
+                let Some(taken) = LostSources::of_gateway(&own, now.as_ref()) else {
                     continue;
                 };
                 loss.objects.insert(key.clone());
@@ -158,7 +158,7 @@ pub(super) fn lost_at_new_listeners(
             let own_after = frontend_tls(after, listener);
             let each = own_before
                 .iter()
-                .map(|own_before| LostSources::of_own(own_before, own_after.as_ref()));
+                .map(|own_before| LostSources::of_gateway(own_before, own_after.as_ref()));
             let Some(each) = each.collect::<Option<Vec<LostSources>>>() else {
                 continue;
             };
@@ -207,7 +207,7 @@ impl ListenerEffects<'_, '_> {
 impl LostSources {
     /// The loss if a Gateway itself handles client certificates otherwise than before. `None` if it
     /// protects as much as before.
-    fn of_own(
+    fn of_gateway(
         own_before: &GatewayClientCertificates,
         own_after: Option<&GatewayClientCertificates>,
     ) -> Option<Self> {

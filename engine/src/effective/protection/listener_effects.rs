@@ -51,7 +51,7 @@ impl<'r, 's> ListenerEffects<'r, 's> {
 
     /// The effective policy at a listener, and the client certificates that the Gateway itself asks
     /// for there.
-    pub(super) fn with_own(
+    pub(super) fn with_gateway_certificates(
         &self,
         effective: Shared<EffectivePolicy>,
         protection: &Protection,

@@ -65,7 +65,7 @@ fn open_when_deleted<'p>(
 ) -> Option<&'p Arc<str>> {
     let why = open_target(profile, target)?.open_when_deleted.as_ref()?;
     let namespace = namespace_key(&target.namespace);
-    let is_deleted = after.get(target).is_none() && !after.is_supposed(&namespace);
+    let is_deleted = after.get(target).is_none() && !after.is_hypothetical(&namespace);
     is_deleted.then_some(why)
 }
 

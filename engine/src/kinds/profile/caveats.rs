@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::annotation_value::AnnotationsFile;
-use super::condition::{PolicyCondition, Values};
+use super::condition::{FieldConditions, PolicyCondition};
 use super::paths::SpecPath;
 
 /// Behaviour of the controller that attache does not model. It is shown with every policy that it applies to.
@@ -64,10 +64,10 @@ pub struct Caveat {
     /// It applies if each of these fields has one of these values: `spec.mergeType: [StrategicMerge]`. Paths and values
     /// are those of `weakenedBy`.
     #[serde(default)]
-    when: Values,
+    when: FieldConditions,
     /// It does not apply if one of these fields has one of these values.
     #[serde(default)]
-    unless: Values,
+    unless: FieldConditions,
 }
 
 // === impl Caveat ===

@@ -202,7 +202,7 @@ impl Profile {
             fact("domain", &self.domain),
             fact("status.shape", &self.status),
             fact("status.maxAncestors", &self.max_ancestors),
-            fact("status.overridden", &self.tells_overridden),
+            fact("status.overridden", &self.reports_overridden),
             fact("status.mayBeEmpty", &self.may_be_empty),
             fact("status.mustBeTrue", &self.must_be_true),
             fact("status.inForce", &self.in_force),
@@ -220,14 +220,14 @@ impl Profile {
         names.extend(strategies.values.keys().cloned());
         names.extend(strategies.nested.keys().cloned());
         if names.is_empty() {
-            names.push(words(self.default_strategy.value));
+            names.push(strategy_text(self.default_strategy.value));
         }
         names
     }
 }
 
 /// A strategy in words: `patch defaults`.
-pub fn words(strategy: Strategy) -> String {
+pub fn strategy_text(strategy: Strategy) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     match strategy {
         Strategy::None => "none".to_owned(),

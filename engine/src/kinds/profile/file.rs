@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::condition::Values;
+use super::condition::FieldConditions;
 use super::controller::ControllerFile;
 use super::{
     ActsThrough, Alternatives, Annotation, Caveat, Class, Classes, ConflictScope, Control,
@@ -224,7 +224,7 @@ pub struct Targets {
     pub no_proxy_labels: Option<BTreeMap<Arc<str>, Arc<str>>>,
     /// Only if each of these fields of the policy has one of these values: `spec.action: [CUSTOM]`. The values are those of
     /// `weakenedBy`.
-    pub no_proxy_when: Option<Values>,
+    pub no_proxy_when: Option<FieldConditions>,
     /// The Gateway in front of a Service, if labels name it: policies on the Service apply only at that Gateway.
     pub gateway_by_label: Option<GatewayByLabel>,
     /// The labels of the Pods of a Gateway. A policy that selects Pods by them applies to the Gateway.

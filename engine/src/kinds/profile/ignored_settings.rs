@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::condition::Values;
+use super::condition::FieldConditions;
 use super::paths::SpecPath;
 use super::{Profile, at_path};
 
@@ -18,7 +18,7 @@ pub struct IgnoredSettings {
     settings: Vec<SpecPath>,
     /// If each of these fields of the same policy has one of these values: `spec.rateLimit.type: [Global]`. The values are
     /// those of `weakenedBy`.
-    when: Values,
+    when: FieldConditions,
 }
 
 // === impl Profile ===

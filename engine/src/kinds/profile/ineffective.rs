@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::condition::Values;
+use super::condition::FieldConditions;
 use super::file::IneffectiveFile;
 use super::paths::within_spec;
 use super::{EmptySpec, Fact, OnListeners, Profile};
@@ -19,7 +19,7 @@ pub struct Ineffective {
     /// The requests that it is about.
     pub requests: ListenerAndRouteFilter,
     /// The policies that it is about, by their settings.
-    pub(crate) policies: Values,
+    pub(crate) policies: FieldConditions,
     /// The settings, as fields of `spec`.
     pub settings: Vec<String>,
     /// The facts that apply there, under which these fields are not settings.
@@ -86,7 +86,7 @@ impl ListenerAndRouteFilter {
 impl Ineffective {
     /// The settings that do nothing at some levels. Those for some requests come first, with those for all.
     pub(super) fn read(general: &Profile, files: &[IneffectiveFile]) -> Vec<Self> {
-        let mut all: Vec<(Level, ListenerAndRouteFilter, Values)> = Vec::new();
+        let mut all: Vec<(Level, ListenerAndRouteFilter, FieldConditions)> = Vec::new();
         for file in files {
             let requests = ListenerAndRouteFilter::from_file(file);
             for level in &file.levels {
@@ -116,7 +116,7 @@ impl Ineffective {
         general: &Profile,
         level: Level,
         requests: ListenerAndRouteFilter,
-        policies: Values,
+        policies: FieldConditions,
         settings: Vec<String>,
     ) -> Self {
         let mut profile = general.clone();

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::addresses;
 use super::at_path::collect;
 use super::paths::SpecPath;
-use super::wanted::Wanted;
+use super::wanted::ValuePattern;
 use crate::kinds::cel::{CelBudget, PartialValue, Rule};
 
 /// A list of rules that let requests pass, and what such a rule may ask for without keeping any request out.
@@ -22,7 +22,7 @@ pub(super) struct OpenRules {
     #[schemars(with = "String")]
     path: Vec<String>,
     /// The fields that mark a rule as one that denies requests. It affects only the rules after it.
-    deny: Option<BTreeMap<String, Wanted>>,
+    deny: Option<BTreeMap<String, ValuePattern>>,
     /// The rules that match every request.
     open: Open,
 }
@@ -43,7 +43,7 @@ pub(super) enum Open {
     /// A value that is as one of these says.
     Either(Vec<Open>),
     /// One of these values. `null` and objects are read as in `when`.
-    OneOf(Vec<Wanted>),
+    OneOf(Vec<ValuePattern>),
     /// A list with all of these values.
     ContainsAll(Vec<String>),
     /// A range of addresses, or a list of ranges, with every IPv4 address.
@@ -126,8 +126,9 @@ impl OpenRules {
 
     /// Whether a rule has the fields of one that denies requests.
     fn denies(&self, rule: &Value) -> bool {
-        let has =
-            |(key, wanted): (&String, &Wanted)| wanted.fits(rule.get(key).unwrap_or(&Value::Null));
+        let has = |(key, wanted): (&String, &ValuePattern)| {
+            wanted.matches(rule.get(key).unwrap_or(&Value::Null))
+        };
         let deny = self.deny.as_ref().filter(|_| rule.is_object());
         deny.is_some_and(|deny| deny.iter().all(has))
     }
@@ -147,7 +148,7 @@ impl Open {
         let is_nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
         match (self, value) {
             (Self::OneOf(values), value) => {
-                MatchedRequests::whether(values.iter().any(|wanted| wanted.fits(value)))
+                MatchedRequests::whether(values.iter().any(|wanted| wanted.matches(value)))
             }
             _ if is_nothing => MatchedRequests::Every,
             (Self::Any, _) => MatchedRequests::Every,

@@ -49,7 +49,7 @@ impl Profile {
         let end = self.end();
         let is_below = Level::of_kind(target).is_some_and(|level| level > end);
         is_below.then(|| {
-            let (instead, where_it_acts) = if end.is_upper() {
+            let (instead, where_it_acts) = if end.is_above_routes() {
                 (ApplicableTo::Listeners, "listeners")
             } else {
                 (ApplicableTo::Routes, "routes")

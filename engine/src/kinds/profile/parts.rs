@@ -319,7 +319,7 @@ impl Merging {
                 self.parent_first && matches!(strategy, Strategy::Merge(_, op) if op != Op::ByKey)
             }
             Some(EmptySpec::IgnoredAsDefault) => strategy != defaults && strategy.is_whole(),
-            None => strategy.is_whole() || self.passes_over(),
+            None => strategy.is_whole() || self.merges_with_nearest_only(),
         }
     }
 
@@ -333,7 +333,7 @@ impl Merging {
     }
 
     /// Whether a policy overrides others because it merges with only one of the policies above it.
-    fn passes_over(&self) -> bool {
+    fn merges_with_nearest_only(&self) -> bool {
         *self.dictated_by == DictatedBy::Challenger && *self.merge_with != MergeWith::AllAncestors
     }
 }

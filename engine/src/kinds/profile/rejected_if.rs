@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::annotation_value::AnnotationsFile;
-use super::condition::{PolicyCondition, Values};
+use super::condition::{FieldConditions, PolicyCondition};
 use super::paths::SpecPath;
 use super::references::WhenRejected;
 use super::{Fact, Profile};
@@ -29,10 +29,10 @@ pub struct RejectedIf {
     targets: Vec<String>,
     /// Only if each of these fields has one of these values: `spec.jwt: [null]`. The values are those of `weakenedBy`.
     #[serde(default)]
-    when: Values,
+    when: FieldConditions,
     /// Only if none of these fields has one of these values.
     #[serde(default)]
-    unless: Values,
+    unless: FieldConditions,
     /// Only if each of these fields has a text of the other field, whatever its case: `spec.oidc.forwardIDToken.header` and
     /// `spec.jwt.providers.*.extractFrom.headers.*.name`.
     #[serde(default)]
@@ -84,7 +84,7 @@ pub struct TargetCondition {
     /// The kind.
     pub kind: GroupKind,
     /// Each of these fields has one of these values. The values are those of `weakenedBy`.
-    pub when: Values,
+    pub when: FieldConditions,
 }
 
 // === impl RejectedIf ===

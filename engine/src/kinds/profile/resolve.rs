@@ -124,7 +124,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
             .or_else(|| from_crd(derived.and_then(|d| d.max_ancestors)))
             .or_else(|| first(explicit, |p| p.status.max_ancestors))
             .unwrap_or_else(|| default(MAX_ANCESTORS)),
-        tells_overridden: stated(explicit, |p| p.status.overridden),
+        reports_overridden: stated(explicit, |p| p.status.overridden),
         may_be_empty: stated(explicit, |p| p.status.may_be_empty),
         must_be_true: stated(explicit, |p| p.status.must_be_true.clone()),
         in_force: first(explicit, |p| p.status.in_force.clone())

@@ -70,27 +70,27 @@ pub(super) fn enforce(
     // By list of ancestor paths, which many groups share.
     let mut through: maps::HashMap<&AncestorPaths, PathCounts> = maps::HashMap::default();
     let mut paths: Option<Arc<[SettingPath]>> = None;
-    let (mut unordered, mut refused, mut passes_over) = (None, None, false);
+    let (mut unordered, mut rejected, mut passes_over) = (None, None, false);
     for group in groups.iter().filter(counts) {
         let in_force = *known.entry(group.outcome()).or_insert_with(|| {
             if is_idle_here(policy, group) {
                 return None;
             }
             if let Some(why) = group.rejected_merge(policy) {
-                refused = Some(why.to_string());
+                rejected = Some(why.to_string());
                 return Some(InForce::Not);
             }
             if unordered.is_none() {
                 unordered = unsettled(policy, group, &status.target);
             }
             record_merged(policy, group, status);
-            if group.only_passes_over(policy) {
+            if group.only_overrides_without_merge(policy) {
                 passes_over = true;
-                status.meets_others = true;
+                status.shares_paths = true;
                 return Some(InForce::Whole);
             }
             let sole = group.effective.sole();
-            let sole = sole.map(|sole| group.passed_over_by(policy).unwrap_or(sole));
+            let sole = sole.map(|sole| group.overridden_without_merge_by(policy).unwrap_or(sole));
             if let Some(other) = sole.filter(|sole| *sole != policy.key()) {
                 let acting = group.with_settings_here(policy);
                 if acting.variant() == policy.variant() {
@@ -103,7 +103,7 @@ pub(super) fn enforce(
             }
             let outcome = group.outcome_of(policy);
             let in_force = InForce::from_outcome(&outcome);
-            status.meets_others |= outcome.is_in_force && has_others(&group.stack, policy);
+            status.shares_paths |= outcome.is_in_force && has_others(&group.stack, policy);
             record_outcome(policy, group, outcome, status);
             Some(in_force)
         });
@@ -117,7 +117,7 @@ pub(super) fn enforce(
         if is_in_force {
             status.effective_targets.add(group);
         }
-        status.below.add(group, &status.target, is_in_force);
+        status.paths_below.add(group, &status.target, is_in_force);
     }
     let mut by_gateway: HashMap<ObjectKey, PathCounts, PrehashedBuildHasher> = HashMap::default();
     for (ancestors, tally_of_list) in through {
@@ -126,7 +126,7 @@ pub(super) fn enforce(
         }
     }
     let with_state = |(key, tally): (ObjectKey, PathCounts)| Some((key, tally.state()?));
-    status.through = by_gateway.into_iter().filter_map(with_state).collect();
+    status.state_by_gateway = by_gateway.into_iter().filter_map(with_state).collect();
     status.state = Some(if policy.adds_nothing() && !passes_over {
         let why = policy.why_not_applied().map(ToString::to_string);
         let why = why.unwrap_or_else(|| "it sets nothing".to_owned());
@@ -134,8 +134,8 @@ pub(super) fn enforce(
     } else {
         let idle = || no_effect(snapshot, policy, groups, &status.target);
         let state = tally.state().unwrap_or_else(idle);
-        let state = match refused {
-            Some(why) if state == State::Overridden && status.by.is_empty() => {
+        let state = match rejected {
+            Some(why) if state == State::Overridden && status.overridden_by.is_empty() => {
                 State::NoEffect(NoEffect::lasting(why))
             }
             _ => state,
@@ -143,7 +143,7 @@ pub(super) fn enforce(
         unless_unknown(snapshot, policy, &status.target, state, unordered)
     });
     if is_route(&status.target.object.gk) {
-        status.note_passed_by(without_policy(snapshot, policy, groups));
+        status.note_gateways_not_applying(without_policy(snapshot, policy, groups));
     }
 }
 
@@ -310,14 +310,14 @@ fn record_override(
     if lost.is_empty() {
         return;
     }
-    let winner = status.by.entry(by.clone()).or_default();
+    let winner = status.overridden_by.entry(by.clone()).or_default();
     for level in group.stack.iter() {
         if level.policies.has(by) {
             winner.from.insert(level.step.place.clone());
         }
     }
     winner.settings.add_whole(&group.effective, lost);
-    status.lost.add_all(lost, by);
+    status.overridden_settings.add_all(lost, by);
 }
 
 /// Records the policies that the settings of a policy merge with on some paths.
@@ -337,12 +337,12 @@ fn record_outcome(
     outcome: PolicyOutcome,
     status: &mut TargetStatus,
 ) {
-    note(group, &outcome, &mut status.by);
+    note(group, &outcome, &mut status.overridden_by);
     if outcome.is_in_force {
         let others = policies_in_force(&group.effective).filter(|other| other != policy.key());
         status.merged_with.extend(others);
     }
-    status.lost.add(outcome.lost);
+    status.overridden_settings.add(outcome.lost);
 }
 
 /// Whether a policy is in force on a path.

@@ -42,7 +42,10 @@ pub fn conditions(
         }
         None => status.state.clone(),
         Some(gateway) => {
-            let mut through = status.targets.iter().filter_map(|t| t.through.get(gateway));
+            let mut through = status
+                .targets
+                .iter()
+                .filter_map(|t| t.state_by_gateway.get(gateway));
             let first = through.next();
             let same = through.all(|state| Some(state) == first);
             let first = first.cloned();
@@ -76,8 +79,9 @@ fn accepted(
     gateway: Option<&ObjectKey>,
     why: WhyNot<'_>,
 ) -> ExpectedCondition {
-    let is_asked =
-        |target: &&TargetStatus| gateway.is_none_or(|key| target.through.contains_key(key));
+    let is_asked = |target: &&TargetStatus| {
+        gateway.is_none_or(|key| target.state_by_gateway.contains_key(key))
+    };
     let attached = policy_status.targets.iter().filter(is_asked);
     let attached = attached.filter(|target| target.accepted == Accepted::Accepted);
     // Controllers reject a policy on a target of which they leave out sections.
@@ -193,7 +197,7 @@ fn programmed(state: &State, enforced: &ExpectedCondition) -> ExpectedCondition 
 fn parts(status: &PolicyStatus, attached: Option<String>) -> String {
     let mut parts: Vec<String> = Vec::new();
     for target in &status.targets {
-        for (path, by) in target.lost.by_setting() {
+        for (path, by) in target.overridden_settings.by_setting() {
             let part = format!("{} by {}", path.join("."), names(by));
             if !parts.contains(&part) {
                 parts.push(part);

@@ -133,7 +133,7 @@ fn lasting(
     }
     if let Some(parent) = not_followed(snapshot, policy, groups, target) {
         let kind = &policy.key().gk.kind;
-        let how = if policy.profile.is_own_parent(&parent.gk) {
+        let how = if policy.profile.is_parent_and_target(&parent.gk) {
             format!(
                 " unless it exists in the namespace of the route, which names it without port and section, as it does every {}",
                 parent.gk.kind
@@ -162,7 +162,7 @@ fn run_by_others(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option
     let node = snapshot.get(&target.object).map(|object| &object.node);
     let classes = &policy.profile.classes;
     let is_ours = matches!(node, Some(Node::Gateway { class, .. }) if classes.contains(class));
-    let others = policy.profile.is_run_without(controller) && !is_ours;
+    let others = policy.profile.is_ignored_by(controller) && !is_ours;
     (others && snapshot.knows_controller(controller)).then(|| {
         format!(
             "{controller} runs {} and does not implement {kind}",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::condition::Values;
+use super::super::condition::FieldConditions;
 use super::super::{
     DelegationMergeFile, DictatedBy, Direction, EmptySpec, IgnoredSettings, MergeWith, NotApplied,
     OnListeners, Op, PortSettings, SpecPath,
@@ -125,7 +125,7 @@ pub struct IneffectiveFile {
     /// Only for policies with one of these values in each of these fields: `spec.action: [CUSTOM]`. The values are those of
     /// `weakenedBy`.
     #[serde(default)]
-    pub when: Values,
+    pub when: FieldConditions,
     /// Whether the settings are in force all the same where the policy of a route names a strategy by which it merges with this policy:
     /// `spec.connection` of the policy of a Gateway does nothing on a `TCPRoute`, unless the policy of the route has
     /// `mergeType: StrategicMerge`.

@@ -12,15 +12,15 @@ use crate::model::hint::quoted;
 
 mod json_type;
 mod limit;
+mod message;
 mod number;
 mod path;
-mod words;
 
 pub use json_type::JsonType;
 pub use limit::Limit;
+use message::shown;
 pub use number::Number;
 use path::Path;
-use words::shown;
 
 /// The constraints on a value and on the values in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::words::shown;
+use super::message::shown;
 use crate::model::wording::type_name;
 
 /// A type of JSON values.

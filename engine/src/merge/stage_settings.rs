@@ -6,16 +6,16 @@ use crate::policy::tree::Tree;
 /// The settings of the less specific result (`above`) that stay in force whatever the more specific
 /// one (`below`) sets.
 #[derive(Clone, Copy)]
-pub(super) struct LastingSettings<'a> {
+pub(super) struct SettingsKeptAcrossStages<'a> {
     /// Those that accumulate if both set them.
     pub(super) accumulated: &'a [SpecPath],
     /// Those that nothing below undoes.
     pub(super) kept_from_above: &'a [&'a SpecPath],
 }
 
-// === impl LastingSettings ===
+// === impl SettingsKeptAcrossStages ===
 
-impl LastingSettings<'_> {
+impl SettingsKeptAcrossStages<'_> {
     pub(super) fn is_empty(self) -> bool {
         self.accumulated.is_empty() && self.kept_from_above.is_empty()
     }
@@ -23,17 +23,17 @@ impl LastingSettings<'_> {
 
 /// Adds the settings of the less specific result that stay in force: those that accumulate if both
 /// set them, and those that nothing below undoes.
-pub(super) fn restore_lasting(
-    lasting: LastingSettings<'_>,
+pub(super) fn restore_kept(
+    kept: SettingsKeptAcrossStages<'_>,
     result: &mut Tree,
     above: &Tree,
     below: &Tree,
 ) {
     let is_off = |tree: &Tree, setting: &[String]| {
-        let mut paths = lasting.kept_from_above.iter();
+        let mut paths = kept.kept_from_above.iter();
         paths.any(|path| path.starts_with(setting) && tree.at(path).is_some())
     };
-    for setting in lasting.accumulated {
+    for setting in kept.accumulated {
         if let (Some(tree_above), Some(tree_below)) = (above.at(setting), below.at(setting))
             && !is_off(below, setting)
         {
@@ -43,7 +43,7 @@ pub(super) fn restore_lasting(
             );
         }
     }
-    for path in lasting.kept_from_above {
+    for path in kept.kept_from_above {
         let setting = path.split_last().map_or(&[][..], |(_, setting)| setting);
         if let (Some(_), Some(ancestor_path)) = (above.at(path), above.at(setting)) {
             result.copy_from(ancestor_path, setting);

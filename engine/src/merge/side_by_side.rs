@@ -24,7 +24,7 @@ impl ComparedBy {
     pub fn for_results(before: &EffectivePolicy, after: &EffectivePolicy) -> Self {
         let trees = [before, after].into_iter().flat_map(EffectivePolicy::trees);
         Self {
-            places: trees.flat_map(|tree| tree.places_of_each()).collect(),
+            places: trees.flat_map(|tree| tree.side_by_side_paths()).collect(),
             is_side_by_side: before.is_side_by_side() || after.is_side_by_side(),
         }
     }
@@ -45,10 +45,12 @@ impl EffectivePolicy {
 
     /// Like [`Self::in_force`], with settings that several policies have at one place each by itself.
     pub(crate) fn apart(&self) -> Vec<Arc<Tree>> {
-        let apart = self.trees().flat_map(|tree| match tree.apart() {
-            Some(apart) => apart.into_iter().map(Arc::new).collect(),
-            None => vec![tree.clone()],
-        });
+        let apart = self
+            .trees()
+            .flat_map(|tree| match tree.split_side_by_side() {
+                Some(apart) => apart.into_iter().map(Arc::new).collect(),
+                None => vec![tree.clone()],
+            });
         apart.collect()
     }
 }

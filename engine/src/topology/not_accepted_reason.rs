@@ -1,6 +1,6 @@
 //! Why no request arrives at a Gateway, a `ListenerSet` or a listener, in words.
 
-use super::acceptance::{PROTOCOLS, Unaccepted, listeners, listeners_of, unaccepted};
+use super::acceptance::{NotAccepted, PROTOCOLS, listeners, listeners_of, unaccepted};
 use super::gateway_of;
 use super::reports::{controller, of_class, of_listener};
 use crate::model::acceptance::{ListenerFault, SetRejection};
@@ -60,14 +60,14 @@ pub fn why_not_joined(snapshot: &Snapshot, set: &Object) -> String {
 /// Why no request arrives at a Gateway, a `ListenerSet` or a listener; `None` if one may.
 pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
     Some(match unaccepted(snapshot, place)? {
-        Unaccepted::Set(_) => not_joined(snapshot, snapshot.get(&place.object)?),
-        Unaccepted::Listener(why) => {
+        NotAccepted::Set(_) => not_joined(snapshot, snapshot.get(&place.object)?),
+        NotAccepted::Listener(why) => {
             let name = place.section.as_deref().unwrap_or_default();
             let owner = snapshot.get(&place.object)?;
             let why = conflict(snapshot, why, owner, name);
             format!("{place} is not accepted: {why}")
         }
-        Unaccepted::AllListeners(_) => {
+        NotAccepted::AllListeners(_) => {
             let owner = snapshot.get(&place.object)?;
             let whys = joined(&rejections(snapshot, owner));
             format!("no listener of {} is accepted: {whys}", place.object)
@@ -77,9 +77,9 @@ pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
 
 /// Why no request arrives at a Gateway or a `ListenerSet` as a whole. `None` if one may, and if its listeners are not accepted
 /// for different reasons.
-pub fn why_wholly_unaccepted(snapshot: &Snapshot, owner: &Object) -> Option<String> {
+pub fn reason_for_all_listeners(snapshot: &Snapshot, owner: &Object) -> Option<String> {
     let place = owner.key.whole();
-    let is_of_listeners = matches!(unaccepted(snapshot, &place)?, Unaccepted::AllListeners(_));
+    let is_of_listeners = matches!(unaccepted(snapshot, &place)?, NotAccepted::AllListeners(_));
     if is_of_listeners && rejections(snapshot, owner).len() > 1 {
         return None;
     }

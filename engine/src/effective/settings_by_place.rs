@@ -50,7 +50,7 @@ impl PoliciesAtListeners {
         }
         let known = self.known.entry((policy.key().clone(), at));
         let made = || {
-            fuel.spend(policy.leaves() + policy.length());
+            fuel.spend(policy.leaves() + policy.reading_cost());
             let variant = policy.at_listeners(at).map(Arc::new);
             variant.unwrap_or_else(|| policy.clone())
         };

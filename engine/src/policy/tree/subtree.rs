@@ -8,7 +8,7 @@ impl Tree {
     /// The subtree at a path.
     pub(crate) fn at(&self, path: &[String]) -> Option<&Self> {
         match (self, path.split_first()) {
-            (Self::Instead(tree), _) => tree.at(path),
+            (Self::Replacement(tree), _) => tree.at(path),
             (Self::Leaf(setting), None) => (!setting.value.is_null()).then_some(self),
             (_, None) => Some(self),
             (Self::Map(map), Some((key, rest))) => map.get(key)?.at(rest),
@@ -19,7 +19,7 @@ impl Tree {
     /// Replaces the subtree at a path with another tree, and also a leaf above the path.
     pub(crate) fn copy_from(&mut self, other: &Self, path: &[String]) {
         match (self, path) {
-            (Self::Instead(tree), path) => tree.copy_from(other, path),
+            (Self::Replacement(tree), path) => tree.copy_from(other, path),
             (tree, []) => *tree = other.clone(),
             (Self::Map(map), [key, rest @ ..]) => match map.get_mut(key) {
                 Some(tree) => tree.copy_from(other, rest),
@@ -31,7 +31,7 @@ impl Tree {
                     tree.copy_from(other, rest);
                 }
             }
-            (Self::Each(trees), path) => {
+            (Self::SideBySide(trees), path) => {
                 for tree in trees {
                     tree.copy_from(other, path);
                 }
@@ -43,7 +43,7 @@ impl Tree {
     /// Removes the subtree at a path.
     pub(crate) fn remove(&mut self, path: &[String]) {
         match (self, path) {
-            (Self::Instead(tree), path) => tree.remove(path),
+            (Self::Replacement(tree), path) => tree.remove(path),
             (Self::Map(map), [key]) => map.remove(key),
             (Self::Map(map), [key, rest @ ..]) => {
                 if let Some(tree) = map.get_mut(key) {

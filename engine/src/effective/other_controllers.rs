@@ -35,7 +35,11 @@ impl Resolver<'_> {
     }
 
     /// The Gateways through which requests reach the target of a direct kind, and whose controllers do not apply the kind.
-    pub fn passed_by(&mut self, key: &ObjectKey, profile: &Profile) -> BTreeSet<ObjectKey> {
+    pub fn gateways_not_applying(
+        &mut self,
+        key: &ObjectKey,
+        profile: &Profile,
+    ) -> BTreeSet<ObjectKey> {
         let mut gateways = BTreeSet::new();
         if !profile.knows_controllers() {
             return gateways;

@@ -9,7 +9,7 @@ use crate::model::level::Position;
 /// Paths through a target, by whether some of a policy is in force on them. Most answers do not need the objects on
 /// them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Below {
+pub(super) struct PathsBelow {
     /// Paths on which some of it is in force.
     kept: Vec<Paths>,
     /// Paths on which none of it is in force.
@@ -25,9 +25,9 @@ struct Paths {
     taken: Vec<Place>,
 }
 
-// === impl Below ===
+// === impl PathsBelow ===
 
-impl Below {
+impl PathsBelow {
     pub(super) fn add(&mut self, group: &PathGroup, target: &Place, is_in_force: bool) {
         let mut levels = group.stack.iter();
         if let Some(level_at_target) = levels.find(|level| level.step.place == *target) {
