@@ -11,9 +11,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
 /// The longest that a pipe may be silent.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PIPE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The size of one read from a pipe.
-const PIECE: usize = 64 << 10;
+const CHUNK: usize = 64 << 10;
 /// The limit for a configuration, certificate or key, in bytes.
 pub const SMALL: u64 = 4 << 20;
 
@@ -106,13 +106,13 @@ pub fn within(directory: &Path, name: &str) -> Option<PathBuf> {
 }
 
 fn through(mut pipe: &File, limit: u64) -> io::Result<Vec<u8>> {
-    let patience = Timespec::try_from(PATIENCE).map_err(io::Error::other)?;
+    let patience = Timespec::try_from(PIPE_TIMEOUT).map_err(io::Error::other)?;
     let mut bytes = Vec::new();
-    let mut piece = vec![0; PIECE];
+    let mut piece = vec![0; CHUNK];
     loop {
         let mut asked = [PollFd::new(&pipe, PollFlags::IN)];
         if poll(&mut asked, Some(&patience))? == 0 {
-            let seconds = PATIENCE.as_secs();
+            let seconds = PIPE_TIMEOUT.as_secs();
             return Err(io::Error::other(format!(
                 "nothing came through this pipe for {seconds} seconds"
             )));

@@ -1,5 +1,5 @@
 //! Merges the policies along one path into the effective policy (in code: folds them). Each leaf
-//! keeps the policy that it came from (design 2.5).
+//! keeps the policy that it came from (docs/explanation/merging.md).
 //!
 //! The merge runs from the most specific policy upward: the result so far is the challenger of the
 //! next higher policy, whose strategy decides. An override at the top therefore wins over

@@ -50,7 +50,7 @@ pub use variant::ListenerFacts;
 pub(crate) use variant::Variant;
 use variant::profile_variants;
 
-/// The annotation by which a policy declares that its section comes later (design section 4).
+/// The annotation by which a policy declares that its section comes later (docs/reference/findings.md).
 pub const PENDING: &str = "attache.dev/pending";
 
 /// A policy as the engine keeps it.
@@ -183,10 +183,9 @@ impl Policy {
             spec
         });
         let spec = stored.as_ref().unwrap_or(spec);
-        // A version that the API server does not serve does not exist.
+        // A policy of an unserved version, or one that the API server rejects, has no strategies.
         let is_served = version.is_none_or(|version| profile.has_version(version));
         let strategies = settings::stanzas(spec, &profile).ok();
-        // Neither does a policy that is rejected.
         let is_valid = || !definition::is_unseen(&object) || profile.is_valid(version, spec);
         let is_there = is_served && profile.unmet(spec).is_none() && is_valid();
         let strategies: Option<Box<[Stanza]>> = strategies.filter(|_| is_there).map(Into::into);

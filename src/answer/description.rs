@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Answer;
+use super::controller_status::FromStatus;
 use super::effective::OnPaths;
 use super::impact::Change;
 use super::kinds::Kind;
 use super::named::Named;
 use super::policies::Listed;
 use super::problems::Problem;
-use super::reported::FromStatus;
 use super::state::{AttachmentState, PolicyState};
 use crate::engine::kinds::profile::Class;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::engine::kinds::profile::{NothingToApplyToCondition, Profile, StatusShape};
 use crate::engine::model::ids::GroupKind;
-use crate::engine::model::object::reported::{
+use crate::engine::model::object::status::{
     ACCEPTANCE, CONFLICTED, ENFORCEMENT, MERGED, OVERRIDDEN, RESOLVED, WAITING,
 };
 

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Answer;
+use super::controller_status::FromStatus;
 use super::named::{KindName, Named, named};
-use super::reported::FromStatus;
 use super::state::{AttachmentState, PolicyState};
 use super::strategy::{as_written, strategy};
 use crate::engine::effective::Resolver;

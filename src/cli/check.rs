@@ -17,7 +17,6 @@ use crate::answer::report::{Report, Skipped};
 use crate::engine::admission::finding::Severity;
 use crate::engine::model::printable::escape;
 
-mod alternatives;
 mod baseline;
 mod codes;
 mod empty_input;
@@ -25,6 +24,7 @@ mod input;
 mod judged;
 mod of_change;
 mod openreports;
+mod overlays;
 mod places;
 mod rerouted_requests;
 
@@ -143,7 +143,7 @@ pub fn run(mut args: Args) -> Result<CommandResult, Failure> {
         mut report,
         objects,
         ..
-    } = alternatives::merged(checked.collect());
+    } = overlays::merged(checked.collect());
     if report.summary.deny == 0 {
         empty_input::refuse(args, &inputs)?;
     }

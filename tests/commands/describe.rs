@@ -178,7 +178,7 @@ fn a_kind_of_the_core_group_has_a_name_of_its_own() {
 }
 
 #[test]
-fn what_stands_above_routes_is_described_route_by_route() {
+fn objects_above_routes_are_described_route_by_route() {
     let lines = [
         "gateway/public",
         "gateway/partner",

@@ -411,7 +411,7 @@ fn requests_elsewhere_are_looked_at() {
 
 /// Reports what the API server would refuse or drop in the manifests, as `check` does.
 #[test]
-fn what_the_definitions_do_not_have_is_told() {
+fn fields_missing_from_the_crd_are_reported() {
     let (state, files) = (
         "tests/commands/impact/definitions",
         "tests/commands/impact/definitions-after.yaml",

@@ -284,7 +284,7 @@ fn a_new_guardrail_that_cannot_be_judged_says_why() {
 
 /// Anybody could write them before.
 #[test]
-fn exceptions_that_are_there_before_the_guardrail_are_told_to_its_author() {
+fn applying_a_guardrail_reports_existing_exceptions() {
     let route = json!({
         "apiVersion": "gateway.networking.k8s.io/v1",
         "kind": "HTTPRoute",

@@ -1,4 +1,4 @@
-//! Rules that find the parts of a policy that can never take effect as written (design section 4).
+//! Rules that find the parts of a policy that can never take effect as written (docs/reference/findings.md).
 
 use serde_json::Value;
 
@@ -55,7 +55,8 @@ pub(crate) fn validate_read(
     findings.extend(no_longer_pending(snapshot, policy, &findings));
     match policy::stanzas(&spec, profile) {
         Err(fault) => findings.push(strategy(key, profile, fault)),
-        // Such a policy is rejected, so it does not exist.
+        // The API server rejects the policy for another finding (version, missing field or CRD rule), so its settings do not
+        // count.
         Ok(_) if policy.strategies.is_none() => {}
         Ok(_) => findings.extend(empty(policy)),
     }
@@ -95,7 +96,7 @@ fn no_longer_pending(
 /// The finding on a policy without settings. The policies that it replaces are added later.
 fn empty(policy: &Policy) -> Option<Finding> {
     let needs_none = *policy.profile.merging.empty_spec == Some(EmptySpec::Acts);
-    // A dry run has settings.
+    // A policy that an annotation disables (dry run) is not empty: its settings are only not applied.
     if needs_none || policy.why_not_applied().is_some() {
         return None;
     }

@@ -5,7 +5,7 @@ use super::reports::entries;
 use super::{AttachmentPermission, permission, sections};
 use crate::kinds::profile::SameTarget;
 use crate::model::ids::{ObjectKey, Place};
-use crate::model::object::reported::Subject;
+use crate::model::object::status::Subject;
 use crate::policy::{Policy, TargetRef, condition_against};
 use crate::state::snapshot::Snapshot;
 

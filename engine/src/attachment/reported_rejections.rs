@@ -11,7 +11,7 @@ use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::is_route;
-use crate::model::object::reported::{ReportedAcceptance, StatusEntry, Subject};
+use crate::model::object::status::{ReportedAcceptance, StatusEntry, Subject};
 use crate::policy::{Policy, condition_against};
 use crate::state::snapshot::Snapshot;
 use crate::topology::reports::controller;

@@ -12,7 +12,7 @@ use super::targets_of;
 use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
-use crate::model::object::reported::{
+use crate::model::object::status::{
     Condition, ReportedAcceptance, StatusEntry, Subject, WAYPOINT_ACCEPTED,
 };
 use crate::policy::{Policy, condition_against};

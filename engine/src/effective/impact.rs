@@ -22,8 +22,8 @@ use crate::topology::{
     routes_in_conflict, with_sets,
 };
 
-mod alike_listeners;
 mod grants;
+mod matched_listeners;
 mod owners;
 mod paths;
 mod scope_pair;
@@ -169,7 +169,7 @@ pub fn diff_renamed(
     let (before, after) = (earlier.snapshot(), later.snapshot());
     let renames = &*with_rules(renames, [before, after], objects);
     let kinds = compared_by_kind(earlier, later, renames, objects);
-    // A route that leaves a listener by its own edit changes no policy; a route that others keep out does.
+    // If the change edits a route, its new or lost listeners are intended and are not reported as changes of policies.
     let by_itself = objects.iter().any(|key| is_route(&key.gk));
     let former = |ancestor_path: &AncestorPath| renames.former_place(ancestor_path.last()?);
     let shut = |ancestor_path: &AncestorPath| {

@@ -19,7 +19,7 @@ use crate::state::snapshot::Snapshot;
 /// The policies of a level with the settings that they are written with; owned if they are attached without them.
 type AsWritten<'a> = Cow<'a, [Arc<Policy>]>;
 
-/// What controllers make of the merge of the most specific policy with those above.
+/// The result that controllers make of the merge of the most specific policy with those above.
 enum Merge {
     /// They merge the policies as they are attached.
     AsAttached,

@@ -136,10 +136,10 @@ fn take_pairs(
     rules_before: &mut Vec<Rule>,
     rules_after: &mut Vec<Rule>,
     pairs: &mut Vec<(Arc<str>, Arc<str>)>,
-    are_alike: impl Fn(&Rule, &Rule) -> bool,
+    is_same_rule: impl Fn(&Rule, &Rule) -> bool,
 ) {
     rules_before.retain(|old| {
-        let Some(at) = rules_after.iter().position(|new| are_alike(old, new)) else {
+        let Some(at) = rules_after.iter().position(|new| is_same_rule(old, new)) else {
             return true;
         };
         let new = rules_after.remove(at);

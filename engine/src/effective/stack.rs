@@ -12,9 +12,7 @@ use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
 use super::rejected_merges::{judge_merges, reject_if_not_applied};
 use super::settings_by_place::{PoliciesAtListeners, on_routes, without_ineffective};
-use super::stack_level::{
-    RareFacts, Stack, StackLevel, delegation_merge, folded_levels, refers_to_role,
-};
+use super::stack_level::{RareFacts, Stack, StackLevel, delegation_merge, folded_levels};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::reported_rejections::{Rejected, rejected};
@@ -235,7 +233,7 @@ impl<'a> Stacks<'a> {
         let without_proxy = is_called_without_proxy(self.snapshot, profile, original_steps, &steps);
         let mut has_cluster_wide_policies = false;
         for step in &*steps {
-            if profile.rank(step.level).is_none() || !refers_to_role(step.level, profile) {
+            if profile.rank(step.level).is_none() || !profile.applies_in_role(step.level) {
                 continue;
             }
             if excludes_policies && step.level == Level::GatewayNamespace {

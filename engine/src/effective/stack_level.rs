@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::policy_list::PolicyList;
-use crate::kinds::profile::{DelegationMerge, MergeWith, Profile, ServiceAs};
+use crate::kinds::profile::{DelegationMerge, MergeWith, Profile};
 use crate::merge::MergeLevel;
-use crate::model::level::{Level, Step};
+use crate::model::level::Step;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 
@@ -134,13 +134,4 @@ pub(super) fn folded_levels<'a>(
         .filter(|(_, level)| level.is_folded())
         .filter(move |(i, level)| !passes_over || *i == last || level.step.level.is_above_routes())
         .map(|(_, level)| level)
-}
-
-/// Whether policies of the kind on a Service refer to this role of it.
-pub(super) fn refers_to_role(level: Level, profile: &Profile) -> bool {
-    match level {
-        Level::Frontend => *profile.service_as == ServiceAs::Frontend,
-        Level::Backend | Level::Port => *profile.service_as == ServiceAs::Backend,
-        _ => true,
-    }
 }

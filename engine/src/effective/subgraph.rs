@@ -246,7 +246,7 @@ impl<'a> Subgraphs<'a> {
                 break;
             }
             let last = routes_with_paths.last();
-            if !last.is_some_and(|(last, _)| are_alike(last, &route)) {
+            if !last.is_some_and(|(last, _)| have_equal_paths(last, &route)) {
                 candidate_listeners = self.candidate_listeners(&route);
             }
             let ancestor_paths = self.taken(
@@ -460,7 +460,7 @@ impl<'a> Subgraphs<'a> {
 }
 
 /// Whether the same listeners accept both routes, hostnames aside. Mesh Services depend on the route itself.
-fn are_alike(one: &Object, other: &Object) -> bool {
+fn have_equal_paths(one: &Object, other: &Object) -> bool {
     let (
         Node::Route { parents, .. },
         Node::Route {

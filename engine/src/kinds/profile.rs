@@ -334,7 +334,16 @@ impl Profile {
         resolve::resolve(gk, &[], None)
     }
 
-    /// Whether policies of the kind act below their targets.
+    /// Whether policies of the kind on a Service refer to its role at this level: as clients call it, or as a backend.
+    pub fn applies_in_role(&self, level: Level) -> bool {
+        match level {
+            Level::Frontend => *self.service_as == ServiceAs::Frontend,
+            Level::Backend | Level::Port => *self.service_as == ServiceAs::Backend,
+            _ => true,
+        }
+    }
+
+    /// Whether policies of the kind apply below their targets.
     pub fn is_inherited(&self) -> bool {
         self.class.value == Class::Inherited
     }

@@ -77,7 +77,8 @@ pub fn policy_outcome(
     let mut outcome = PolicyOutcome::default();
     let tree = match &effective.result {
         None => return outcome,
-        // Policies in force as a whole do not override each other. A policy that is not among them loses every leaf.
+        // Policies in force as a whole do not override each other. A policy outside the result is
+        // overridden on every leaf.
         Some(whole @ (Merged::Opaque(_) | Merged::Together(_))) => {
             let policies = whole.policies();
             outcome.is_in_force = policies.contains(policy.key());

@@ -47,7 +47,7 @@ impl Participants {
         let by = Arc::new(self.merged.clone());
         let others = other.merged.into_iter();
         let replaced = others.map(|policy| (policy, by.clone()));
-        // What replaced a policy first stays.
+        // The first replacement of a policy is kept.
         self.replaced.extend(other.replaced);
         for (policy, by) in replaced.filter(|(policy, _)| !by.contains(policy)) {
             self.replaced.entry(policy).or_insert(by);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
-use crate::model::object::reported::{Reported, Subject};
+use crate::model::object::status::{Reported, Subject};
 use crate::model::object::{Header, Listener, Meta, Node, Object, ParentRef};
 
 /// The most values of each type. An interner that is full starts anew: values may then be in memory twice.

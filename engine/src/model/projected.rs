@@ -70,7 +70,7 @@ impl Projected {
     /// Restores the object's own values in a spec wherever a written value is unchanged. It does not touch the values
     /// of other fields, whatever the annotation says: users can write it.
     pub fn take_out(&self, spec: &mut Value) {
-        // Inner pointers sort after outer ones: an object created for inner values is empty when its own turn comes.
+        // In reverse order, so that inner values are removed before the object around them, which is then empty.
         for (pointer, written) in self.0.iter().rev() {
             let place = pointer
                 .strip_prefix("/spec")

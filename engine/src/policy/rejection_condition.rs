@@ -2,7 +2,7 @@
 
 use super::Policy;
 use crate::kinds::profile::Profile;
-use crate::model::object::reported::{Condition, ENFORCEMENT, StatusEntry};
+use crate::model::object::status::{Condition, ENFORCEMENT, StatusEntry};
 
 /// The condition by which a controller reports that a policy is not in force: that it rejects the
 /// policy, or that it does not enforce it. A policy that waits for objects to apply to has none.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::gateway_of;
 use crate::model::ids::ObjectKey;
-use crate::model::object::reported::{Condition, ReportedAcceptance, StatusEntry, Subject};
+use crate::model::object::status::{Condition, ReportedAcceptance, StatusEntry, Subject};
 use crate::model::object::{Node, Object, ParentRef};
 use crate::state::snapshot::{Snapshot, class_key};
 

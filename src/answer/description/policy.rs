@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{OfPolicy, OnTarget, conditions};
+use crate::answer::controller_status::FromStatus;
 use crate::answer::impact::{Change, ChangedObjects, impact};
 use crate::answer::named::{Named, named};
 use crate::answer::policies::reason::{of_target, reason};
-use crate::answer::reported::FromStatus;
 use crate::answer::state::{AttachmentState, PolicyState};
 use crate::answer::strategy::{as_written, strategy};
 use crate::engine::effective::Resolver;

@@ -7,7 +7,7 @@ use super::PolicyOnRequest;
 use crate::answer::EffectiveSettings;
 use crate::engine::attachment::permission;
 use crate::engine::effective::{PathGroup, Resolver, controllers_follow};
-use crate::engine::kinds::profile::{Class, Profile, ServiceAs};
+use crate::engine::kinds::profile::{Class, Profile};
 use crate::engine::merge::EffectivePolicy as InForce;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::level::{Level, Step};
@@ -63,13 +63,13 @@ impl Path {
     ) -> Self {
         let rule = taken.rule.as_ref();
         let mut path = Self {
-            above: upper(snapshot, entry_point, taken).unwrap_or_default(),
+            above: ancestor_path_of(snapshot, entry_point, taken).unwrap_or_default(),
             route_paths: Vec::new(),
             rule: rule.map(|rule| rule.route.section(rule.label.clone())),
             from: from.map(Arc::from),
         };
         let Some(rule) = rule else {
-            path.route_paths = straight(snapshot, taken);
+            path.route_paths = service_route_paths(snapshot, taken);
             return path;
         };
         let Some(route) = snapshot.get(&rule.route) else {
@@ -80,13 +80,13 @@ impl Path {
         let all = to_backends(snapshot, &namespace, route);
         path.route_paths = all
             .into_iter()
-            .filter(|route_path| path.leads(route_path))
+            .filter(|route_path| path.contains_matched_rule(route_path))
             .collect();
         path
     }
 
     /// Whether a route path leads through the matched rule. True for a route without rules.
-    fn leads(&self, route_path: &RoutePath) -> bool {
+    fn contains_matched_rule(&self, route_path: &RoutePath) -> bool {
         let mut rules = route_path.steps.iter().filter(|s| s.level == Level::Rule);
         rules.all(|step| Some(&step.place) == self.rule.as_ref())
     }
@@ -94,7 +94,7 @@ impl Path {
     /// Whether an ancestor path of a group is the one of this request. Paths of a kind that ends above the routes do not lead through
     /// routes that delegate. A Service that forwards to its own endpoints is frontend
     /// and backend at once, and each role has its own paths.
-    fn comes(
+    fn is_ancestor_path_of_request(
         &self,
         group: &PathGroup,
         ancestor_path: &AncestorPath,
@@ -158,8 +158,8 @@ impl Path {
             return effective;
         }
         let groups = self.groups(resolver, &profile.gk);
-        let ends = self.ends();
-        let held = ends.filter_map(|end| self.one_of(&groups, end));
+        let ends = self.route_path_ends();
+        let held = ends.filter_map(|end| self.group_with_path(&groups, end));
         held.map(|(group, ..)| group.effective.clone()).collect()
     }
 
@@ -183,7 +183,7 @@ impl Path {
         let mut seen: Vec<&ObjectKey> = Vec::new();
         for step in self.steps() {
             let object = &step.place.object;
-            if seen.contains(&object) || !refers_to_role(step.level, profile) {
+            if seen.contains(&object) || !profile.applies_in_role(step.level) {
                 continue;
             }
             seen.push(object);
@@ -234,7 +234,7 @@ impl Path {
 
     /// The ends of the path. A request to a Service without routes, or to no backend that can be used, has none below the
     /// listener.
-    fn ends(&self) -> impl Iterator<Item = Option<&RoutePath>> {
+    fn route_path_ends(&self) -> impl Iterator<Item = Option<&RoutePath>> {
         let entry_point = (self.route_paths.is_empty() || self.rule.is_none()).then_some(None);
         let below = self.route_paths.iter().map(Some);
         entry_point.into_iter().chain(below)
@@ -250,8 +250,9 @@ impl Path {
     ) {
         let groups = self.groups(resolver, kind);
         let mut paths_told: Vec<Vec<Place>> = Vec::new();
-        for end in self.ends() {
-            let Some((group, ancestor_path, route_path)) = self.one_of(&groups, end) else {
+        for end in self.route_path_ends() {
+            let Some((group, ancestor_path, route_path)) = self.group_with_path(&groups, end)
+            else {
                 continue;
             };
             let path = places(&ancestor_path, route_path.as_deref());
@@ -287,7 +288,7 @@ impl Path {
 
     /// The path group that holds this path to one of its ends, and the path as the kind sees it. A path for clients of
     /// the request's namespace goes before the path for all clients.
-    fn one_of<'g>(
+    fn group_with_path<'g>(
         &self,
         groups: &'g [PathGroup],
         end: Option<&RoutePath>,
@@ -297,11 +298,9 @@ impl Path {
             .iter()
             .filter(|group| group.complete && group.attached);
         let candidates = acting.flat_map(|group| {
-            let ancestor_paths = group
-                .paths
-                .ancestors
-                .iter()
-                .filter(|ancestor_path| self.comes(group, ancestor_path, end));
+            let ancestor_paths = group.paths.ancestors.iter().filter(|ancestor_path| {
+                self.is_ancestor_path_of_request(group, ancestor_path, end)
+            });
             ancestor_paths.filter_map(move |ancestor_path| {
                 if group.paths.routes.is_empty() {
                     return Some((group, ancestor_path.clone(), None));
@@ -337,12 +336,16 @@ fn policies_at<'a>(
                 && permission(snapshot, policy, target, object).is_attached()
         });
         targets.any(|target| target.section == *section)
-            && refers_to_role(step.level, &policy.profile)
+            && policy.profile.applies_in_role(step.level)
     })
 }
 
 /// The ancestor path of a mesh Service, or of the listener whose policies apply to a request.
-fn upper(snapshot: &Snapshot, entry_point: &EntryPoint, taken: &Served) -> Option<AncestorPath> {
+fn ancestor_path_of(
+    snapshot: &Snapshot,
+    entry_point: &EntryPoint,
+    taken: &Served,
+) -> Option<AncestorPath> {
     let (ancestor_paths, last) = match entry_point {
         EntryPoint::Nowhere | EntryPoint::Gateway { .. } => return None,
         EntryPoint::Listener(listener) => {
@@ -370,7 +373,7 @@ fn upper(snapshot: &Snapshot, entry_point: &EntryPoint, taken: &Served) -> Optio
 }
 
 /// The route paths to a Service that forwards to its own endpoints.
-fn straight(snapshot: &Snapshot, taken: &Served) -> Vec<RoutePath> {
+fn service_route_paths(snapshot: &Snapshot, taken: &Served) -> Vec<RoutePath> {
     let to = |to: &Backend| {
         let mut all = backend(snapshot, &to.object, true);
         if let Some(label) = &to.label {
@@ -385,13 +388,4 @@ fn straight(snapshot: &Snapshot, taken: &Served) -> Vec<RoutePath> {
 /// Whether the route path of a kind is a prefix of the whole route path.
 fn is_start(route_path: &RoutePath, full_path: &RoutePath) -> bool {
     full_path.steps.starts_with(&route_path.steps)
-}
-
-/// Whether policies of the kind apply to a Service in this role.
-fn refers_to_role(level: Level, profile: &Profile) -> bool {
-    match level {
-        Level::Frontend => *profile.service_as == ServiceAs::Frontend,
-        Level::Backend | Level::Port => *profile.service_as == ServiceAs::Backend,
-        _ => true,
-    }
 }

@@ -1,6 +1,6 @@
 //! Why a policy has no effect, or not on all of its target, in words.
 
-use crate::answer::reported::in_words;
+use crate::answer::controller_status::in_words;
 use crate::answer::state::why_idle_or_unknown;
 use crate::engine::admission::validate::{missing_section, why_misspelt};
 use crate::engine::attachment::{AttachmentPermission, permission};

@@ -54,13 +54,13 @@ pub(in super::super) struct Sessions {
 
 struct Session {
     page: Arc<dyn Page>,
-    shown: ShownState,
+    shown: VisibleState,
     used: Instant,
 }
 
 /// The state that a session shows, to notice a change that its readers may see.
 #[derive(Clone)]
-struct ShownState {
+struct VisibleState {
     snapshot: Snapshot,
     missing: Vec<Missing>,
     guardrails: Option<Arc<Guardrails>>,
@@ -205,14 +205,14 @@ impl Sessions {
         }
     }
 
-    fn readable(&self, full_state: &WholeState, rights: &Rights) -> (ShownState, Readable) {
+    fn readable(&self, full_state: &WholeState, rights: &Rights) -> (VisibleState, Readable) {
         let rules = self.origin.rules.borrow().clone();
         let levels = &full_state.settings.levels;
         let mut listed = restricted(&full_state.snapshot, &rules, rights, levels);
         let guardrails = (*rights.rights_on(&guardrail_kind()) == AllowedNamespaces::Everywhere)
             .then(|| Arc::clone(&full_state.guardrails));
         listed.missing.sort();
-        let shown = ShownState {
+        let shown = VisibleState {
             snapshot: listed.snapshot.clone(),
             missing: listed.missing.clone(),
             guardrails: guardrails.clone(),
@@ -275,9 +275,9 @@ impl WholeState {
     }
 }
 
-// === impl ShownState ===
+// === impl VisibleState ===
 
-impl ShownState {
+impl VisibleState {
     /// Whether readers see no difference.
     fn is(&self, other: &Self) -> bool {
         let same_guardrails = match (&self.guardrails, &other.guardrails) {

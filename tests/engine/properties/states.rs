@@ -108,7 +108,7 @@ fn everything(snapshot: &Snapshot, states: [&Snapshot; 2], around: &BTreeSet<Obj
                             continue;
                         }
                         let on_path = Told {
-                            path: told_path(&path),
+                            path: shown_path(&path),
                             settings: settings(&group.effective),
                         };
                         let on = on.map_or_else(|| group.complete.to_string(), route_path);
@@ -169,7 +169,7 @@ fn difference([state, later]: [&Snapshot; 2], was: &All, is: &All) -> Vec<String
     differences
 }
 
-fn told_path(path: &[Place]) -> Vec<String> {
+fn shown_path(path: &[Place]) -> Vec<String> {
     path.iter().map(ToString::to_string).collect()
 }
 
@@ -247,7 +247,7 @@ proptest! {
 
     /// A resolver caches; the cache must not change answers.
     #[test]
-    fn a_survey_answers_the_same_whatever_it_was_asked_before(events in vec(any_event(), 0..40)) {
+    fn a_resolver_answers_independently_of_earlier_questions(events in vec(any_event(), 0..40)) {
         let snapshot = fold(&events);
         let mut used = Resolver::new(&snapshot);
         for key in keys(&snapshot).iter().rev() {
@@ -318,7 +318,7 @@ proptest! {
                 !seen_differently_in(states, &changed.change.kind, &changed.path)
             })
             .map(|changed| {
-                let path = told_path(&changed.path).join(" > ");
+                let path = shown_path(&changed.path).join(" > ");
                 let (a, b) = (settings(&changed.change.before), settings(&changed.change.after));
                 format!("{} {path} {a} {b}", changed.change.kind)
             })

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::change::{effects_if, grant, listener_changes, orphaned};
 use super::fuel::too_much;
+use super::one_change::{effects_if, grant, listener_changes, orphaned};
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::attached_to;
 use crate::attachment::rejection::RejectionFinder;

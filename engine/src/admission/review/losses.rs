@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::change;
 use super::fuel::too_much;
 use super::lost_protection::protections;
+use super::one_change;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
@@ -22,7 +22,7 @@ use crate::state::snapshot::{Change, Snapshot};
 
 /// Finds the settings and protections that a new or existing policy takes from others.
 ///
-/// `is` resolves the snapshot with the policy; the result is the difference to the snapshot without it.
+/// `resolver_after` resolves the snapshot with the policy; the result is its difference to the snapshot without the policy.
 pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> TakenFromOthers {
     let key = policy.key();
     let before = resolver_after
@@ -96,7 +96,13 @@ impl TakenFromOthers {
                 findings.push(too_much(key, "the protections that this policy removes"));
             }
             Self::These(before, all) => {
-                findings.extend(change::effect(&before, resolver_after, key, &key.gk, &all));
+                findings.extend(one_change::effect(
+                    &before,
+                    resolver_after,
+                    key,
+                    &key.gk,
+                    &all,
+                ));
             }
         }
         findings

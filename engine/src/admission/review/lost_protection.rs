@@ -101,7 +101,7 @@ fn finding(
 fn what_is_lost(loss: &ProtectionLoss) -> String {
     let by: Vec<String> = loss.lost.by.iter().map(ObjectKey::text).collect();
     let places: Vec<String> = loss.places().map(|place| place.to_string()).collect();
-    // Of several objects the sections are not named.
+    // Sections are named only for a single object.
     let objects = if loss.objects.len() == 1 && (1..=MOST_SECTIONS).contains(&places.len()) {
         places.join(" and ")
     } else {

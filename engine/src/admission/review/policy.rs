@@ -23,7 +23,7 @@ use crate::status::conditions::{
 };
 use crate::topology::reports::controller;
 
-use super::{change, losses, reported};
+use super::{losses, one_change, status_disagreement};
 use crate::attachment::Attachment;
 use crate::model::wording;
 use crate::policy::fuel::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
@@ -82,7 +82,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
             taken.complete(&mut findings, policy);
             findings.extend(taken.findings(&mut resolver, policy));
         }
-        Some(before) => findings.extend(change::effects(&before, &mut resolver, &key)),
+        Some(before) => findings.extend(one_change::effects(&before, &mut resolver, &key)),
     }
     findings.extend(in_force(&mut resolver, policy, &status));
     findings
@@ -93,13 +93,16 @@ pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy)
     let mut findings = validate(resolver.snapshot(), policy);
     if is_refused(&findings) {
         if policy.object.reported.is_some() {
-            findings.extend(reported::disagrees(policy, &status(resolver, policy)));
+            findings.extend(status_disagreement::disagrees(
+                policy,
+                &status(resolver, policy),
+            ));
         }
         return findings;
     }
     let status = status(resolver, policy);
     findings.extend(affects(policy, &status));
-    findings.extend(reported::disagrees(policy, &status));
+    findings.extend(status_disagreement::disagrees(policy, &status));
     let protects = !policy.profile.protects.is_empty() && may_take_away(policy, &status);
     let carries_others = || carries_others(resolver.snapshot(), &policy.key().gk);
     if protects || policy.is_empty() || carries_others() {
@@ -164,7 +167,7 @@ fn no_effect<'a>(
     let targets = status.targets.iter().filter(|_| !policy.adds_nothing());
     // A cache may lack the object without which no request comes.
     let may_be_missing = ["GatewayClass", "Gateway", "ListenerSet"].map(GroupKind::gateway_api);
-    // Of several targets, it may be in force on the others.
+    // With several targets, the policy may be in force on the others.
     let is_only = status.targets.len() == 1;
     targets.filter_map(move |target| {
         let place = &target.target;
@@ -279,11 +282,8 @@ fn not_known(
 
 /// The finding that requests reach targets of the policy through Gateways on which it does not act.
 fn gateways_not_applying(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
-    let mut passed = status
-        .targets
-        .iter()
-        .filter(|target| !target.gateways_not_applying.is_empty());
-    let target = passed.next()?;
+    let passes = |target: &&TargetStatus| !target.gateways_not_applying.is_empty();
+    let target = status.targets.iter().find(passes)?;
     let gateways = target.gateways_not_applying.iter();
     let gateways: Vec<String> = gateways.map(ToString::to_string).collect();
     let (kind, gateways) = (&policy.profile.gk.kind, gateways.join(", "));
@@ -398,7 +398,7 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
         finding.notice = gives_way(snapshot, policy, target, (key, winner));
         finding.settings = winner.settings.clone().into();
         finding.source = wording::origin(policy.key(), &winner.from);
-        // On one level the proposals let the newer default win, which surprises people.
+        // GEP-713: of two defaults on one level, the newer wins. The message names the rule, because users expect the older.
         if let Some(other_policy) = snapshot.policy(key)
             && winner.from.contains(&target.target)
             && other_policy.is_for_all_namespaces() == policy.is_for_all_namespaces()

@@ -12,8 +12,8 @@ use crate::model::object::{Node, Object, is_route};
 use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::{Change, Snapshot};
 
-use super::changes::{changes_other_paths, orphaned_by_own_fields};
-use super::{change, listeners, rerouted_requests, route};
+use super::change_set::{changes_other_paths, orphaned_by_own_fields};
+use super::{listeners, one_change, rerouted_requests, route};
 use crate::model::wording;
 use crate::policy::fuel::{MOST_REFERENCES, MOST_ROUTES};
 
@@ -56,8 +56,8 @@ pub(super) fn findings(
         None => return findings,
     };
     if old.is_none() && !is_grant {
-        findings.extend(change::effects_of_created(&before, &mut resolver, &key));
-        findings.extend(change::opened_by_created(
+        findings.extend(one_change::effects_of_created(&before, &mut resolver, &key));
+        findings.extend(one_change::opened_by_created(
             &before,
             &after,
             &key,
@@ -65,8 +65,8 @@ pub(super) fn findings(
         ));
         return findings;
     }
-    findings.extend(change::effects(&before, &mut resolver, &key));
-    findings.extend(change::listener_changes(
+    findings.extend(one_change::effects(&before, &mut resolver, &key));
+    findings.extend(one_change::listener_changes(
         &before,
         &after,
         &key,
@@ -79,7 +79,7 @@ pub(super) fn findings(
         findings.extend(rerouted_requests::findings([&before, &after], old, object));
     }
     if is_grant {
-        findings.extend(change::grant(&before, &after, &key, MOST_REFERENCES));
+        findings.extend(one_change::grant(&before, &after, &key, MOST_REFERENCES));
     }
     findings
 }

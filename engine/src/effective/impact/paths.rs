@@ -6,7 +6,7 @@
 use std::collections::{self, BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::alike_listeners::{Alike, EndpointOf, renamed};
+use super::matched_listeners::{Alike, EndpointOf, renamed};
 use super::{EffectiveChange, FormerEffective};
 use crate::effective::{PathGroup, PathSet};
 use crate::merge::EffectivePolicy;
@@ -97,14 +97,18 @@ impl SettingsComparison {
 
 impl Disjoint {
     /// Whether both sides have the same lists of ancestor paths, and these lists are disjoint.
-    fn are_alike(&mut self, before: &EffectiveByAncestors, after: &EffectiveByAncestors) -> bool {
+    fn have_same_ancestor_paths(
+        &mut self,
+        before: &EffectiveByAncestors,
+        after: &EffectiveByAncestors,
+    ) -> bool {
         let is_there = |(list, _): &OnAncestors| after.effective_on(list).is_some();
         before.ancestor_paths.len() == after.ancestor_paths.len()
             && before.ancestor_paths.iter().all(is_there)
-            && (after.ancestor_paths.len() == 1 || self.are_apart(after))
+            && (after.ancestor_paths.len() == 1 || self.are_disjoint(after))
     }
 
-    fn are_apart(&mut self, through: &EffectiveByAncestors) -> bool {
+    fn are_disjoint(&mut self, through: &EffectiveByAncestors) -> bool {
         let lists = through.ancestor_paths.iter().map(|(list, _)| list.clone());
         let lists: Vec<AncestorPaths> = lists.collect();
         if let Some(known) = self.0.get(&lists) {
@@ -253,7 +257,7 @@ impl<'a> Comparison<'a> {
             let Some(old) = paths_before.shared((route, new)) else {
                 continue;
             };
-            if self.disjoint.are_alike(old, new) {
+            if self.disjoint.have_same_ancestor_paths(old, new) {
                 for (list, b) in &new.ancestor_paths {
                     let a = old.effective_on(list).unwrap_or(b);
                     if self.same.settings(a, b) {
@@ -385,7 +389,7 @@ impl<'a> Comparison<'a> {
         }
         let moved = std::cmp::min(lost.len(), won.len());
         for ((old, a), (new, b)) in lost.by_ref().take(moved).zip(won.by_ref()) {
-            // The former ancestor path says more than an empty one.
+            // A route that is no longer attached has an empty path: report the former one.
             let ancestor_path = if new.steps.is_empty() { old } else { new };
             note(ancestor_path, a, Some(b), on_both);
         }

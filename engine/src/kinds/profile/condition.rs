@@ -100,14 +100,14 @@ impl<'a> PolicyCondition<'a> {
             && !self.unless.any_in(settings)
             && self.open.is_none_or(is_open)
             && !self.not_open.is_some_and(lets_all_pass)
-            && self.pairs().all(|pair| are_alike(settings, pair))
+            && self.pairs().all(|pair| have_equal_values(settings, pair))
             && (self.repeated.is_empty()
                 || self.repeated.iter().any(|path| is_repeated(settings, path)))
     }
 }
 
 /// Whether two fields have a text in common, whatever its case.
-fn are_alike(settings: &Value, (one, other): (&SpecPath, &SpecPath)) -> bool {
+fn have_equal_values(settings: &Value, (one, other): (&SpecPath, &SpecPath)) -> bool {
     let (ones, others) = (texts_at(settings, one), texts_at(settings, other));
     let is_among_others = |one: &&str| others.iter().any(|other| one.eq_ignore_ascii_case(other));
     ones.iter().any(is_among_others)

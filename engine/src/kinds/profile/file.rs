@@ -17,7 +17,7 @@ use super::{
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
-use crate::model::object::reported::Condition;
+use crate::model::object::status::Condition;
 use crate::model::section::PortsBy;
 
 mod merge;

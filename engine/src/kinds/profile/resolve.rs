@@ -16,7 +16,7 @@ use super::{
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 use crate::model::object::Crd;
-use crate::model::object::reported::ENFORCEMENT;
+use crate::model::object::status::ENFORCEMENT;
 
 /// The maximum number of entries in `status.ancestors` unless the CRD states it (Gateway API).
 const MAX_ANCESTORS: usize = 16;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::policy_on_path::{self, PoliciesOnPath};
 use super::split::leaves_out_request;
-use super::{Path, policies_at, refers_to_role};
+use super::{Path, policies_at};
 use crate::engine::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
 use crate::engine::attachment::reported_rejections::{Rejected, rejected, rejection};
 use crate::engine::attachment::{explains_report, is_of_another_target};
@@ -26,7 +26,7 @@ impl Path {
                 let Some(winner) = winner.filter(|_| is_on_step) else {
                     continue;
                 };
-                if !refers_to_role(step.level, &attachment.policy.profile) {
+                if !attachment.policy.profile.applies_in_role(step.level) {
                     continue;
                 }
                 let on_path = outcomes.entry(attachment.policy.key().clone()).or_default();
@@ -50,7 +50,7 @@ impl Path {
                     *policy.profile.same_target == SameTarget::MergeUnsettled
                         || !outcomes.contains_key(policy.key())
                 })
-                .filter(|policy| refers_to_role(step.level, &policy.profile))
+                .filter(|policy| policy.profile.applies_in_role(step.level))
                 .collect();
             for policy in policies {
                 let status = status(resolver, policy);

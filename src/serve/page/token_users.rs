@@ -30,15 +30,15 @@ type Digest = [u8; 32];
 type Person = Option<Arc<Subject>>;
 
 /// Asks the API server whose token it is.
-pub(super) struct People {
+pub(super) struct TokenUsers {
     client: kube::Client,
     known: Mutex<TtlCache<Digest, Person>>,
     permits: Semaphore,
 }
 
-// === impl People ===
+// === impl TokenUsers ===
 
-impl People {
+impl TokenUsers {
     pub(super) fn new(client: kube::Client) -> Self {
         Self {
             client,

@@ -22,7 +22,7 @@ use crate::state::grants::{certificates_into, granted, routes_into};
 use crate::state::snapshot::Snapshot;
 
 use super::settings::{differences, in_force_afterwards};
-use super::{lost_protection, rejected};
+use super::{lost_protection, new_rejections};
 use crate::model::wording;
 use crate::policy::fuel::LOOKED_AT;
 
@@ -96,7 +96,7 @@ pub(super) fn effects_if(
             kind,
             all,
         ));
-        findings.extend(rejected::by_change(
+        findings.extend(new_rejections::by_change(
             [before, resolver_after.snapshot()],
             key,
             objects,

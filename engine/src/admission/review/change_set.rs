@@ -14,8 +14,8 @@ use crate::policy::{Policy, Select};
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{delegates, rules_of};
 
-use super::change::takes_from_others;
-use super::{change, lost_protection, rejected};
+use super::one_change::takes_from_others;
+use super::{lost_protection, new_rejections, one_change};
 
 /// The effect of a change of these objects, all at once, on policies that are not among them, on effective policies,
 /// and on references. Unchanged objects are skipped.
@@ -36,7 +36,7 @@ pub fn findings_on_changes(
     for key in &created {
         let object = after.get(key);
         if object.is_some_and(|object| changes_other_paths(after, object)) {
-            findings.extend(change::opened_by_created(
+            findings.extend(one_change::opened_by_created(
                 before,
                 after,
                 key,
@@ -46,7 +46,7 @@ pub fn findings_on_changes(
     }
     for key in &changed {
         let one = std::slice::from_ref(key);
-        findings.extend(change::listener_changes(
+        findings.extend(one_change::listener_changes(
             before,
             after,
             key,
@@ -54,7 +54,7 @@ pub fn findings_on_changes(
             usize::MAX - 1,
         ));
         if key.gk.is_gateway_api("ReferenceGrant") {
-            findings.extend(change::grant(before, after, key, usize::MAX));
+            findings.extend(one_change::grant(before, after, key, usize::MAX));
         } else if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
             let mut lost =
                 orphaned_by_own_fields(before, after, old, new, RejectionFinder::default);
@@ -129,8 +129,8 @@ fn effects(
             all,
         ));
         let snapshots = [before, after];
-        findings.extend(rejected::by_change(snapshots, cause, &changed, all));
-        findings.extend(change::effect(
+        findings.extend(new_rejections::by_change(snapshots, cause, &changed, all));
+        findings.extend(one_change::effect(
             before,
             &mut resolver_after,
             cause,
@@ -199,7 +199,7 @@ pub(super) fn orphaned_by_own_fields(
     finder: impl Fn() -> RejectionFinder,
 ) -> Vec<Finding> {
     let key = &new.key;
-    let mut findings = change::sections(before, old, new, &finder());
+    let mut findings = one_change::sections(before, old, new, &finder());
     let mentioned: BTreeSet<ObjectKey> = findings
         .iter()
         .flat_map(|f| f.mentions.iter().cloned())
@@ -213,7 +213,7 @@ pub(super) fn orphaned_by_own_fields(
         if loses && !mentioned.contains(policy) {
             let message = orphaned_message(&attachment.policy, old);
             let code = Code::TargetOrphaned;
-            findings.push(change::orphaned(code, key, &attachment.policy, message));
+            findings.push(one_change::orphaned(code, key, &attachment.policy, message));
         }
     }
     findings.dedup();
@@ -269,7 +269,7 @@ fn orphaned_by_namespace(
             "{} loses its targets in {namespace}: the labels of {namespace} no longer match its selector",
             policy.key()
         );
-        Some(change::orphaned(Code::TargetOrphaned, namespace, policy, message))
+        Some(one_change::orphaned(Code::TargetOrphaned, namespace, policy, message))
     });
     findings.collect()
 }

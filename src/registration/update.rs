@@ -19,7 +19,7 @@ pub const CA_FIELD_MANAGER: &str = "attache-certificates";
 ///
 /// # Errors
 /// Fails if the configuration is not one of attache's.
-pub fn amendment(
+pub fn update_for(
     endpoint: Endpoint,
     current: &Value,
     policies: &Policies,
@@ -74,7 +74,7 @@ pub fn injected_by_cert_manager(configuration: &Value) -> Option<&'static str> {
 
 /// The object to apply so that all webhooks have a `caBundle`, in base64; `None` if they do. Unlike [`amendment`], it
 /// leaves the rules to others.
-pub fn ca_amendment(endpoint: Endpoint, current: &Value, ca: &str) -> Option<Value> {
+pub fn ca_update(endpoint: Endpoint, current: &Value, ca: &str) -> Option<Value> {
     let bundle = |webhook: &Value| webhook.pointer("/clientConfig/caBundle") == Some(&json!(ca));
     if list(current).all(bundle) {
         return None;
@@ -158,8 +158,11 @@ mod tests {
             for failure_policy in [FailurePolicy::Ignore, FailurePolicy::Fail] {
                 let current = installed(endpoint, failure_policy, &["retries"]);
                 let same = policies(&["retries"]);
-                assert_eq!(amendment(endpoint, &current, &same, None), Ok(None));
-                assert_eq!(amendment(endpoint, &current, &same, Some("b2xk")), Ok(None));
+                assert_eq!(update_for(endpoint, &current, &same, None), Ok(None));
+                assert_eq!(
+                    update_for(endpoint, &current, &same, Some("b2xk")),
+                    Ok(None)
+                );
             }
         }
     }
@@ -168,7 +171,7 @@ mod tests {
     fn a_new_kind_applies_all_rules_and_nothing_else() {
         let current = installed(Endpoint::Validate, FailurePolicy::Fail, &["retries"]);
         let more = policies(&["retries", "limits"]);
-        let applied = amendment(Endpoint::Validate, &current, &more, None);
+        let applied = update_for(Endpoint::Validate, &current, &more, None);
         let applied = applied.unwrap().unwrap();
         assert_eq!(
             applied["metadata"],
@@ -186,7 +189,7 @@ mod tests {
     #[test]
     fn a_new_ca_is_applied_with_the_rules() {
         let current = installed(Endpoint::Mutate, FailurePolicy::Ignore, &[]);
-        let applied = amendment(Endpoint::Mutate, &current, &policies(&[]), Some("bmV3"));
+        let applied = update_for(Endpoint::Mutate, &current, &policies(&[]), Some("bmV3"));
         let webhook = &applied.unwrap().unwrap()["webhooks"][0];
         assert_eq!(webhook["clientConfig"], json!({"caBundle": "bmV3"}));
         assert_eq!(webhook["rules"], current["webhooks"][0]["rules"]);
@@ -202,7 +205,7 @@ mod tests {
         }]);
         let more = policies(&["limits"]);
         let clients = |current: &Value| {
-            let applied = amendment(Endpoint::Mutate, current, &more, None);
+            let applied = update_for(Endpoint::Mutate, current, &more, None);
             applied.unwrap().unwrap()["webhooks"][0]["clientConfig"].clone()
         };
         assert_eq!(clients(&current), json!({"caBundle": "b2xk"}));
@@ -213,8 +216,8 @@ mod tests {
     #[test]
     fn a_ca_alone_leaves_the_rules_to_others() {
         let current = installed(Endpoint::Validate, FailurePolicy::Fail, &["retries"]);
-        assert_eq!(ca_amendment(Endpoint::Validate, &current, "b2xk"), None);
-        let applied = ca_amendment(Endpoint::Validate, &current, "bmV3").unwrap();
+        assert_eq!(ca_update(Endpoint::Validate, &current, "b2xk"), None);
+        let applied = ca_update(Endpoint::Validate, &current, "bmV3").unwrap();
         let webhooks = applied["webhooks"].as_array().unwrap();
         assert_eq!(
             webhooks.len(),
@@ -233,7 +236,7 @@ mod tests {
     fn a_configuration_of_somebody_else_is_left_alone() {
         let mut current = installed(Endpoint::Validate, FailurePolicy::Ignore, &[]);
         current["webhooks"][0]["name"] = json!("other.example.com");
-        let amended = amendment(Endpoint::Validate, &current, &policies(&[]), None);
+        let amended = update_for(Endpoint::Validate, &current, &policies(&[]), None);
         assert_eq!(
             amended,
             Err("it has no webhook validate.attache.dev".to_owned())

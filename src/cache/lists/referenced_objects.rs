@@ -35,7 +35,7 @@ pub(super) fn needed_for(key: &ObjectKey) -> Vec<ObjectKey> {
 }
 
 /// The objects that paths through an object need in addition to it.
-pub(super) fn needed_beside(object: &Object) -> BTreeSet<ObjectKey> {
+pub(super) fn referenced_objects(object: &Object) -> BTreeSet<ObjectKey> {
     let mut named: Vec<&ObjectKey> = Vec::new();
     let mut needed = BTreeSet::new();
     match &object.node {
