@@ -45,7 +45,7 @@ pub struct Attachment {
     /// Members of its target whose meaning is unknown. Policies that differ in them have different targets: they do not
     /// conflict, and it is unknown how they combine.
     pub unknown: Option<Arc<str>>,
-    /// Whether it acts only on requests from its own namespace.
+    /// Whether it applies only to requests from its own namespace.
     pub consumer: bool,
     /// Whether it is attached to every Namespace; policies attached to one Namespace are more specific.
     pub all_namespaces: bool,
@@ -351,13 +351,13 @@ pub fn permission(
     object: &ObjectKey,
 ) -> AttachmentPermission {
     let own = &policy.key().namespace;
-    if !target.is_supported_kind || ignores_pod_selector(snapshot, policy, target, object) {
+    if !target.is_taken || ignores_pod_selector(snapshot, policy, target, object) {
         return AttachmentPermission::TargetKindNotSupported;
     }
     if matches!(target.select, Select::Pods(_)) {
         return AttachmentPermission::Allowed;
     }
-    if target.writes_core_group && is_not_taken_as_core(snapshot, &policy.profile, object) {
+    if target.says_core && is_not_taken_as_core(snapshot, &policy.profile, object) {
         return AttachmentPermission::CoreGroup;
     }
     let allowed = policy.profile.allowed(&object.gk);

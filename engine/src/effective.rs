@@ -305,7 +305,7 @@ impl<'a> Resolver<'a> {
 
     /// The effective policies of a kind on the paths through an object.
     ///
-    /// A direct policy acts only on its target, so its paths are the object and the sections of it.
+    /// A direct policy applies only to its target, so its paths are the object and the sections of it.
     pub fn paths_through(&mut self, key: &ObjectKey, kind: &GroupKind) -> Vec<PathGroup> {
         let scope = self.scope(key, kind);
         self.paths_of_scope(key, kind, &scope)
@@ -472,7 +472,7 @@ impl<'a> Resolver<'a> {
     /// The scope of the paths of a kind through an object.
     ///
     /// For a direct kind: the object and those of its sections that have policies. For others, the kind decides where
-    /// paths end. A policy on a backend acts there even if no fact says that the kind reaches that far.
+    /// paths end. A policy on a backend applies there even if no fact says that the kind reaches that far.
     pub fn scope(&mut self, key: &ObjectKey, kind: &GroupKind) -> PathScope {
         let Some(profile) = self.snapshot.profile(kind).cloned() else {
             return PathScope::default();

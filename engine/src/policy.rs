@@ -104,9 +104,9 @@ pub struct TargetRef {
     pub from: From,
     /// Whether the kind can be a target. An entry that is certainly rejected in a new policy has no effect in an
     /// older one.
-    pub is_supported_kind: bool,
+    pub is_taken: bool,
     /// Whether the entry has `core` for the empty group.
-    pub writes_core_group: bool,
+    pub says_core: bool,
 }
 
 /// The objects of a kind that a target refers to.

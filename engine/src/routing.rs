@@ -55,7 +55,7 @@ pub use request::{Request, Scheme, read_method, same_header};
 pub use rerouted_within_route::{ReroutedRequests, RouteVersions, rerouted_within};
 pub use samples::{SampleRequest, SampledRoute, methods};
 pub use spec::MatchSpec;
-pub use text_match::Text;
+pub use text_match::TextMatch;
 pub use url::{Url, of_path};
 
 /// The most losing rules to report.
@@ -68,12 +68,12 @@ pub struct Matching<'a> {
     /// The specs of routes, because a snapshot does not keep their matches.
     specs: HashMap<&'a ObjectKey, &'a str, PrehashedBuildHasher>,
     /// The rules of the routes that were asked for.
-    rules: RefCell<HashMap<ObjectKey, Rules, PrehashedBuildHasher>>,
+    rules: RefCell<HashMap<ObjectKey, ParsedRules, PrehashedBuildHasher>>,
     automata: Automata,
 }
 
 /// The rules of a route, or why they cannot be read.
-type Rules = Rc<Result<Vec<spec::Rule>, String>>;
+type ParsedRules = Rc<Result<Vec<spec::RuleSpec>, String>>;
 
 /// The result of matching a request at one Gateway, listener or Service.
 #[derive(Clone, Debug)]
@@ -238,7 +238,7 @@ impl<'a> Matching<'a> {
     }
 
     /// The rules of a route, or why they cannot be read.
-    fn rules_of(&self, route: &Object) -> Rules {
+    fn rules_of(&self, route: &Object) -> ParsedRules {
         if let Some(known) = self.rules.borrow().get(&route.key) {
             return known.clone();
         }

@@ -389,7 +389,7 @@ fn part<'a>(path: &GuardedPath<'a>, levels: &[Level]) -> Option<Part<'a>> {
     Some((steps.map(|step| &step.place).collect(), path.consumer()))
 }
 
-/// Whether policies of a kind act only on their targets.
+/// Whether policies of a kind apply only to their targets.
 pub(crate) fn is_direct(snapshot: &Snapshot, kind: &GroupKind) -> bool {
     let profile = snapshot.profile(kind);
     profile.is_some_and(|profile| profile.class.value == Class::Direct)

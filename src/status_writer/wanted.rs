@@ -18,7 +18,7 @@ const RUN: usize = 1_000;
 /// The most policies that a message names.
 const MAX_NAMED_POLICIES: usize = 10;
 
-/// The objects on which policies act, with their conditions.
+/// The objects to which policies apply, with their conditions.
 pub(super) fn wanted(snapshot: &Snapshot) -> BTreeMap<ObjectKey, OwnConditions> {
     let mut objects: Vec<(&Arc<Object>, Place)> = snapshot
         .all()

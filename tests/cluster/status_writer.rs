@@ -177,7 +177,7 @@ fn attache_and_the_controller_keep_to_their_own_entries() {
             .contains("Affected by infra/edge-retries")
     );
 
-    // While the policies that act stay the same, nothing is written: not after a new value, not after the controller writes.
+    // While the policies that apply stay the same, nothing is written: not after a new value, not after the controller writes.
     let before = writes(&setup.attache);
     setup
         .apply_text(&setup.read("edge.yaml").replace("retries: 3", "retries: 4"))

@@ -16,7 +16,7 @@ const WORKLOADS: [&str; 4] = ["DaemonSet", "Deployment", "ReplicaSet", "Stateful
 
 /// Whether a Gateway has Pods that its controller does not make, and no Pod and no workload in its
 /// namespace has a label with the name of the Gateway. It is unknown then whether policies on the
-/// Gateway act.
+/// Gateway apply.
 pub(super) fn has_unknown_pods(snapshot: &Snapshot, pods: &GatewayPods, gateway: &Object) -> bool {
     let names_it = |labels: Option<&Labels>| {
         let name = labels.and_then(|labels| labels.get(&pods.name_label));

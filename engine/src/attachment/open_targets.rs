@@ -45,7 +45,7 @@ pub(super) fn holds_for_parents(
 }
 
 /// Whether fields of objects of a kind may let every request pass, whatever policies in use say, or decide whether these
-/// act.
+/// apply.
 pub fn may_open(snapshot: &Snapshot, gk: &GroupKind) -> bool {
     snapshot.used_kinds().any(|kind| {
         let profile = snapshot.profile(kind);

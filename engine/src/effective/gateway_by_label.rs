@@ -15,7 +15,7 @@ use crate::state::snapshot::{Snapshot, class_key, namespace_key};
 use crate::topology::{allows_namespace, to_gateway};
 
 /// The steps of a path as policies of a kind see them: requests reach the called object through the Gateway that it
-/// names. If no Gateway of that name serves it, policies on the object itself do not act.
+/// names. If no Gateway of that name serves it, policies on the object itself do not apply.
 pub(super) fn steps_of<'s>(
     snapshot: &Snapshot,
     profile: &Profile,

@@ -23,7 +23,7 @@ impl PathGroup {
         policies.next().map(|policy| &*policy.profile)
     }
 
-    /// The policies in force here that set something, or act without settings.
+    /// The policies in force here that set something, or apply without settings.
     pub fn policies_with_settings(&self) -> BTreeSet<ObjectKey> {
         let facts = self.facts();
         facts.map_or_else(BTreeSet::new, |profile| {

@@ -30,7 +30,7 @@ mod scope_pair;
 
 use owners::{changes_with_sets, routes_of_owners};
 pub use paths::SettingsComparison;
-use paths::{Comparison, Paths};
+use paths::{ComparedPaths, Comparison};
 use scope_pair::extents;
 
 /// Paths on which the effective policy of a kind changes in the same way. Each ancestor path is combined with each
@@ -192,7 +192,7 @@ pub fn diff_renamed(
     for (kind, touched) in &kinds {
         let mut comparison =
             Comparison::new(kind, &shut, [&former_endpoint, &endpoint], later.ids());
-        let (mut old, mut new) = (Paths::default(), Paths::default());
+        let (mut old, mut new) = (ComparedPaths::default(), ComparedPaths::default());
         let extents = extents(earlier, later, renames, kind, &touched.objects);
         let end = extents.iter().filter_map(|extent| extent.scope.end()).max();
         let own_end = end_of(before, kind).max(end_of(after, kind));

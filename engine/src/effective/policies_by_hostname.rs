@@ -23,7 +23,7 @@ impl Subgraphs<'_> {
         parents.find(|parent| parent.by_hostname.is_some())?;
         let mut acting: Vec<Rc<AncestorPath>> = Vec::with_capacity(taken.len());
         for path in taken {
-            // Paths through a delegating route already have the listeners whose policies act.
+            // Paths through a delegating route already have the listeners whose policies apply.
             let at = path.last().filter(|_| !path.is_delegated());
             let parent = at.and_then(|at| self.parents.get(&at.object));
             let by_hostname = parent.and_then(|parent| parent.by_hostname.as_ref());

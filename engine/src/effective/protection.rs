@@ -58,7 +58,7 @@ pub const CLIENT_CERTIFICATES: &str = "client certificates";
 pub const CORS: &str = "CORS rules";
 
 /// A policy that provides a protection, and the setting if it is known.
-type Source = (ObjectKey, Option<(SettingPath, JsonText)>);
+type ProtectionSource = (ObjectKey, Option<(SettingPath, JsonText)>);
 
 /// The settings and policies that provided a lost protection, and the policies in their place.
 #[derive(Clone, Debug)]
@@ -421,7 +421,7 @@ impl LostSources {
     }
 
     /// The loss of some settings that provided the protection, while others stay in force.
-    fn part(sources: Vec<Source>, after: &[AtPath]) -> Self {
+    fn part(sources: Vec<ProtectionSource>, after: &[AtPath]) -> Self {
         let mut lost = Self {
             now: after.iter().flat_map(|(one, _)| one.policies()).collect(),
             remains: Coverage::SomeRequests,
@@ -432,7 +432,7 @@ impl LostSources {
     }
 
     /// Records the policies and settings that provided it.
-    fn note_sources(&mut self, sources: impl IntoIterator<Item = Source>) {
+    fn note_sources(&mut self, sources: impl IntoIterator<Item = ProtectionSource>) {
         for (by, setting) in sources {
             self.by.insert(by);
             if let Some((path, value)) = setting.filter(|(path, _)| !path.is_empty()) {

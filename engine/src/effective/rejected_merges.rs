@@ -20,7 +20,7 @@ use crate::state::snapshot::Snapshot;
 type AsWritten<'a> = Cow<'a, [Arc<Policy>]>;
 
 /// The result that controllers make of the merge of the most specific policy with those above.
-enum Merge {
+enum MergeResult {
     /// They merge the policies as they are attached.
     AsAttached,
     /// They merge these, one of which they reject itself, as they are written.
@@ -49,12 +49,12 @@ pub(super) fn judge_merges(
     {
         let place = level.step.place.clone();
         match merge(snapshot, profile, stack, route, fuel) {
-            Some(Merge::Rejected(why)) => {
+            Some(MergeResult::Rejected(why)) => {
                 for level in stack.iter_mut().filter(|level| level.step.place == place) {
                     level.reject_merge(why.clone());
                 }
             }
-            Some(Merge::AsWritten(lists)) => {
+            Some(MergeResult::AsWritten(lists)) => {
                 for (place, policies) in lists {
                     for level in stack.iter_mut().filter(|level| level.step.place == place) {
                         level.policies = policies.clone();
@@ -62,7 +62,7 @@ pub(super) fn judge_merges(
                 }
                 return;
             }
-            Some(Merge::AsAttached) | None => return,
+            Some(MergeResult::AsAttached) | None => return,
         }
     }
 }
@@ -109,7 +109,7 @@ fn merge(
     stack: &Stack,
     route: &GroupKind,
     fuel: &Fuel,
-) -> Option<Merge> {
+) -> Option<MergeResult> {
     let levels: Vec<&StackLevel> = folded_levels(profile, stack).collect();
     let (last, above) = levels.split_last()?;
     let policy = last.policies.first()?;
@@ -145,12 +145,12 @@ fn merge(
     }
     if let Some(why) = why {
         let with = above.key().path();
-        return Some(Merge::Rejected(Arc::from(format!(
+        return Some(MergeResult::Rejected(Arc::from(format!(
             "its settings, merged with those of {with}, are rejected: {why}"
         ))));
     }
     if !restores {
-        return Some(Merge::AsAttached);
+        return Some(MergeResult::AsAttached);
     }
     let lists = levels
         .iter()
@@ -159,7 +159,7 @@ fn merge(
             Cow::Owned(policies) => Some((level.step.place.clone(), PolicyList::from(policies))),
             Cow::Borrowed(_) => None,
         });
-    Some(Merge::AsWritten(lists.collect()))
+    Some(MergeResult::AsWritten(lists.collect()))
 }
 
 /// The settings that these policies merge to.

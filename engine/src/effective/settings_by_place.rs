@@ -20,7 +20,7 @@ pub(super) struct PoliciesAtListeners {
 // === impl PoliciesAtListeners ===
 
 impl PoliciesAtListeners {
-    /// The stack on listeners where not all settings act: each policy with those that do, without policies that have
+    /// The stack on listeners where not all settings apply: each policy with those that do, without policies that have
     /// none and do not count then.
     pub(super) fn stack(&mut self, stack: Stack, at: ListenerFacts, fuel: &Fuel) -> Stack {
         let levels = stack.into_iter().filter_map(|level| {

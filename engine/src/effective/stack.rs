@@ -295,7 +295,7 @@ impl<'a> Stacks<'a> {
         self.by_key.entry(stack_key).or_insert_with(stacked).clone()
     }
 
-    /// Whether the path contains a Gateway on which policies without a target do not act.
+    /// Whether the path contains a Gateway to which policies without a target do not apply.
     fn excludes_policies_without_target(&self, profile: &Profile, steps: &[Step]) -> bool {
         let apart = &profile.on_missing_except;
         if apart.controllers.is_empty() && apart.names.is_empty() {
@@ -352,7 +352,7 @@ impl<'a> Stacks<'a> {
         if let (None, Some(known)) = (own, self.folded.get(&id)) {
             return known.clone();
         }
-        // Listeners on which all settings act share a result.
+        // Listeners to which all settings apply share a result.
         let stacks = [&**above, &**below];
         let at_listener = listener.profile(profile);
         if listener.on.is_some()

@@ -40,7 +40,7 @@ pub(super) struct Subgraph {
 pub(super) struct Subgraphs<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) delegated: DelegatedPaths,
-    pub(super) parents: HashMap<ObjectKey, Rc<Parent>, PrehashedBuildHasher>,
+    pub(super) parents: HashMap<ObjectKey, Rc<ListenerOwner>, PrehashedBuildHasher>,
     candidates: maps::HashMap<AcceptanceKey, Rc<CandidateListeners>>,
     lists: SharedAncestorPaths,
     /// The ancestor paths of each route, cached because each policy kind asks for them.
@@ -56,7 +56,7 @@ pub(super) struct Subgraphs<'a> {
 
 /// A Gateway or `ListenerSet`, with the ancestor paths through it.
 #[derive(Debug)]
-pub(super) struct Parent {
+pub(super) struct ListenerOwner {
     object: Arc<Object>,
     ancestor_paths: Vec<ListenerPath>,
     /// The hostname of each listener, in the order of the spec.
@@ -95,9 +95,9 @@ impl Subgraph {
     }
 }
 
-// === impl Parent ===
+// === impl ListenerOwner ===
 
-impl Parent {
+impl ListenerOwner {
     fn find(snapshot: &Snapshot, key: &ObjectKey) -> Option<Self> {
         let object = snapshot.get(key)?;
         let ancestor_paths = match &object.node {
@@ -182,7 +182,7 @@ impl<'a> Subgraphs<'a> {
                 Node::Gateway { .. } => parents.push_back(object.clone()),
                 Node::ListenerSet { .. } => {
                     parents.push_back(object.clone());
-                    // The routes of other listeners may take requests on which its policies act.
+                    // The routes of other listeners may take requests to which its policies apply.
                     if PoliciesByHostname::around(snapshot, key).is_some() {
                         routes_of(snapshot, gateway_of(snapshot, key)).for_each(&mut add);
                     }
@@ -331,7 +331,11 @@ impl<'a> Subgraphs<'a> {
     }
 
     /// A parent of a route that may keep it out for older routes of another kind.
-    fn may_be_closed(&mut self, route: &Object, reference: &ParentRef) -> Option<Rc<Parent>> {
+    fn may_be_closed(
+        &mut self,
+        route: &Object,
+        reference: &ParentRef,
+    ) -> Option<Rc<ListenerOwner>> {
         if !Level::is_kind_above_routes(&reference.object.gk) {
             return None;
         }
@@ -429,7 +433,7 @@ impl<'a> Subgraphs<'a> {
         candidate_listeners.collect()
     }
 
-    /// The namespaces whose policies at an object act only on requests from the same namespace.
+    /// The namespaces whose policies at an object apply only to requests from the same namespace.
     fn consumers(&mut self, key: &ObjectKey) -> Rc<[Arc<str>]> {
         if let Some(known) = self.consumers.get(key) {
             return known.clone();
@@ -449,11 +453,11 @@ impl<'a> Subgraphs<'a> {
         consumers
     }
 
-    fn parent(&mut self, key: &ObjectKey) -> Option<Rc<Parent>> {
+    fn parent(&mut self, key: &ObjectKey) -> Option<Rc<ListenerOwner>> {
         if let Some(known) = self.parents.get(key) {
             return Some(known.clone());
         }
-        let parent = Rc::new(Parent::find(self.snapshot, key)?);
+        let parent = Rc::new(ListenerOwner::find(self.snapshot, key)?);
         self.parents.insert(key.clone(), parent.clone());
         Some(parent)
     }

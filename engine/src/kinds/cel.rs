@@ -57,16 +57,16 @@ pub enum PartialValue {
 
 /// A parsed validation rule.
 #[derive(Clone, Debug)]
-pub struct Rule {
+pub struct CelRule {
     expr: Expr,
     texts: BTreeSet<Arc<str>>,
     /// Whether it compares with the object before the change.
     of_change: bool,
 }
 
-// === impl Rule ===
+// === impl CelRule ===
 
-impl Rule {
+impl CelRule {
     /// Parses a rule. `None` if it is not valid CEL, too long, nested too deeply, or if the budget is used up.
     pub fn parse(text: &str, budget: &mut CelBudget) -> Option<Self> {
         if text.len() > MAX_RULE_BYTES || !budget.spend(text.len()) {

@@ -89,8 +89,8 @@ pub use reported_invalid::ReportedInvalid;
 pub use requirements::Requirement;
 pub use routes::OnRoutes;
 pub use schema::{
-    Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, Pattern, REQUIRED, Shape,
-    SpecRule, Step, Unknown, VersionSchema, Violation,
+    Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, PathStep, Pattern, REQUIRED,
+    Shape, SpecRule, Unknown, VersionSchema, Violation,
 };
 pub use unsupported_filters::{UnsupportedFilterEffect, UnsupportedFiltersFile};
 pub use vocabulary::*;
@@ -139,13 +139,13 @@ pub struct Profile {
     pub one_form: Fact<bool>,
     /// The target of a policy that names none.
     pub on_missing: Fact<OnMissing>,
-    /// Gateways on which a policy without a target does not act.
+    /// Gateways to which a policy without a target does not apply.
     pub on_missing_except: Fact<Classes>,
     /// Labels of Namespaces in which a policy without a target does not apply to what clients call without a Gateway.
     pub no_proxy_labels: Fact<BTreeMap<Arc<str>, Arc<str>>>,
     /// The policies without a target that no proxy reads there.
     pub no_proxy_when: Fact<FieldConditions>,
-    /// The labels by which a Service names the Gateway in front of it, for kinds whose policies on the Service act only there.
+    /// The labels by which a Service names the Gateway in front of it, for kinds whose policies on the Service apply only there.
     pub gateway_by_label: Fact<Option<GatewayByLabel>>,
     /// The labels of the Pods of Gateways, for kinds whose selectors of Pods apply to the Gateways.
     pub gateway_pods: Fact<Option<Arc<GatewayPods>>>,
@@ -173,7 +173,7 @@ pub struct Profile {
     pub service_as: Fact<ServiceAs>,
     /// The kinds of the effective targets.
     pub effective: Fact<Vec<GroupKind>>,
-    /// Whether policies act only where a route leads.
+    /// Whether policies apply only where a route leads.
     pub needs_route: Fact<bool>,
     /// The kinds of parents through which policies reach routes; all if empty.
     pub parents: Fact<Vec<Parent>>,
@@ -201,7 +201,7 @@ pub struct Profile {
     pub controllers: Fact<Vec<Arc<str>>>,
     /// The controllers that do not apply the kind.
     pub ignored_by: Fact<Vec<Arc<str>>>,
-    /// Names of the classes on whose Gateways the kind acts too, whichever controller runs them.
+    /// Names of the classes on whose Gateways the kind applies too, whichever controller runs them.
     pub classes: Fact<Vec<Arc<str>>>,
     /// The domain of conditions, if any source states it.
     pub domain: Fact<Option<Arc<str>>>,

@@ -10,13 +10,13 @@ use crate::policy::StanzaRef;
 use crate::policy::tree::Tree;
 
 /// The levels of a path with the policies that have one value of the field.
-type Part<'a> = Vec<(&'a MergeLevel<'a>, Vec<Arc<Policy>>)>;
+type LevelsOfPartition<'a> = Vec<(&'a MergeLevel<'a>, Vec<Arc<Policy>>)>;
 
 /// The policies of a path by the value of the field; `None` if all of them have one value.
 pub(super) fn partitioned<'a>(
     by: &PartitionBy,
     levels: &'a [MergeLevel<'a>],
-) -> Option<Vec<Part<'a>>> {
+) -> Option<Vec<LevelsOfPartition<'a>>> {
     let policies = levels.iter().flat_map(|level| level.policies);
     let values: BTreeSet<String> = policies.map(|policy| value(by, policy)).collect();
     if values.len() < 2 {

@@ -25,7 +25,7 @@ pub struct Selector {
     /// Labels that must exist, with one of these values if any are given.
     required: BTreeMap<Arc<str>, Option<Values>>,
     /// Labels that must not exist, or not with one of these values if any are given.
-    excluded: BTreeMap<Arc<str>, Option<Values>>,
+    refused: BTreeMap<Arc<str>, Option<Values>>,
 }
 
 /// The form in manifests.
@@ -66,7 +66,7 @@ impl Selector {
             required: equal
                 .map(|(key, value)| (key.clone(), Some(Values::from([value.clone()]))))
                 .collect(),
-            excluded: BTreeMap::new(),
+            refused: BTreeMap::new(),
         }
     }
 
@@ -80,7 +80,7 @@ impl Selector {
 
     /// Whether it selects everything.
     pub fn is_empty(&self) -> bool {
-        self.required.is_empty() && self.excluded.is_empty()
+        self.required.is_empty() && self.refused.is_empty()
     }
 
     /// The labels that must have one particular value.
@@ -101,9 +101,9 @@ impl Selector {
         self.required.len() <= labels.len()
             && required.all(|(key, values)| labels.get(key).is_some_and(|value| has(values, value)))
             // As in the API server, `NotIn` holds for an object without the label.
-            && (self.excluded.is_empty()
+            && (self.refused.is_empty()
                 || !there.any(|(key, value)| {
-                    let refused = self.excluded.get(key);
+                    let refused = self.refused.get(key);
                     refused.is_some_and(|values| has(values, value))
                 }))
     }
@@ -122,7 +122,7 @@ impl Selector {
 
     /// Excludes these values of a label, or any value.
     fn refuse(&mut self, key: Arc<str>, values: Option<Values>) {
-        match (self.excluded.entry(key), values) {
+        match (self.refused.entry(key), values) {
             (Entry::Vacant(entry), values) => drop(entry.insert(values)),
             (Entry::Occupied(mut entry), None) => *entry.get_mut() = None,
             (Entry::Occupied(mut entry), Some(values)) => {
@@ -141,7 +141,7 @@ impl fmt::Display for Selector {
             None => key.to_string(),
             Some(values) => compared(key, values, "=", "in"),
         });
-        let refused = self.excluded.iter().map(|(key, values)| match values {
+        let refused = self.refused.iter().map(|(key, values)| match values {
             None => format!("!{key}"),
             Some(values) => compared(key, values, "!=", "notin"),
         });

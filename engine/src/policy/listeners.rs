@@ -1,4 +1,4 @@
-//! Policies on listeners where not all of their settings act: those of other ports, and those that need another
+//! Policies on listeners where not all of their settings apply: those of other ports, and those that need another
 //! protocol.
 
 use std::borrow::Cow;
@@ -68,7 +68,7 @@ impl ListenerFacts {
 
 impl Policy {
     /// Its variant on listeners, without the settings that do not apply there; `None` if all of them
-    /// act.
+    /// apply.
     pub(crate) fn at_listeners(&self, at: ListenerFacts) -> Option<Self> {
         if at == ListenerFacts::default() || self.is_empty() {
             return None;

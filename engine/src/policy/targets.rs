@@ -191,8 +191,8 @@ impl Select {
             port: None,
             unknown: None,
             from: From::Same,
-            is_supported_kind: true,
-            writes_core_group: false,
+            is_taken: true,
+            says_core: false,
         }
     }
 }
@@ -253,7 +253,7 @@ fn entry<'a>(
         is_misspelt = written && (is_sure || compares_exactly);
         let kind = !is_misspelt && (!is_sure || profile.takes(field, &target.gk, target.selects()));
         let group = !(guessed && field.needs_group);
-        target.is_supported_kind = kind && group && may_take_section(profile, target, field);
+        target.is_taken = kind && group && may_take_section(profile, target, field);
     }
     TargetEntry {
         path,
@@ -354,8 +354,8 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
         port: port(map, field),
         unknown: unknown(map, field),
         from: namespaces(map, field),
-        is_supported_kind: true,
-        writes_core_group: map.get("group").and_then(Value::as_str) == Some("core"),
+        is_taken: true,
+        says_core: map.get("group").and_then(Value::as_str) == Some("core"),
     })
 }
 

@@ -16,7 +16,7 @@ pub struct ListenerFacts {
     pub(crate) on: Option<u8>,
 }
 
-/// The places at which a variant of a policy acts; the default is the policy with all of its settings.
+/// The places at which a variant of a policy applies; the default is the policy with all of its settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Variant {
     /// The listeners.
@@ -30,7 +30,7 @@ pub(crate) struct Variant {
 // === impl Variant ===
 
 impl Variant {
-    /// The listeners at which it acts.
+    /// The listeners at which it applies.
     pub(super) fn at(self) -> ListenerFacts {
         self.at
     }

@@ -7,7 +7,7 @@ use super::choice::{Choice, MatchingRule};
 use super::choose::Hosts;
 use super::criterion::Criterion;
 use super::hostname::ListenerHosts;
-use super::listeners::CandidateListener;
+use super::listeners::OwnedListener;
 use super::messages;
 use super::request::Request;
 use super::{MatchResult, Matching, NotTaken, Stage};
@@ -39,7 +39,7 @@ pub(super) struct AtListeners<'a, 'm> {
 
 /// A listener with the routes that refer to it.
 struct Point<'a> {
-    entry: CandidateListener<'a>,
+    entry: OwnedListener<'a>,
     /// The host of the request, as routes of the listener see it.
     host: Option<String>,
     /// The hostnames that the listener leaves to others.
@@ -54,10 +54,10 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     pub(super) fn new(
         matching: &'m Matching<'a>,
         request: &'m Request,
-        (taking, others): (&[CandidateListener<'a>], &[CandidateListener<'a>]),
+        (taking, others): (&[OwnedListener<'a>], &[OwnedListener<'a>]),
         rules: ControllerRules,
     ) -> Self {
-        let point = |entry: &CandidateListener<'a>| {
+        let point = |entry: &OwnedListener<'a>| {
             let own = entry.own(matching.snapshot());
             Point {
                 entry: *entry,

@@ -8,7 +8,7 @@ use super::holds::Mismatch;
 use super::hostname::{HostMatch, Specificity};
 use super::path::Path;
 use super::rank::{Rank, RankedRule};
-use super::spec::{MatchSpec, Rule};
+use super::spec::{MatchSpec, RuleSpec};
 use crate::kinds::profile::RuleOrder;
 use crate::model::level::Step;
 use crate::model::object::Object;
@@ -21,7 +21,7 @@ pub(super) struct MatchingRule<'a> {
     pub(super) label: Arc<str>,
     pub(super) hostname: HostMatch<'a>,
     pub(super) wants: MatchSpec,
-    pub(super) rule: Rule,
+    pub(super) rule: RuleSpec,
     /// The routes that delegate to the route, and their rules, from the top down.
     pub(super) above: Vec<Step>,
     /// Whether the rule delegates, and a backend of it stands for no route that takes its requests.

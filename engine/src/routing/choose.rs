@@ -41,7 +41,7 @@ pub(super) enum Hosts<'h> {
 
 /// The lists of rules that a controller keeps apart, by the hostname of their routes: the first route of each, and whether it is
 /// in another namespace than the Gateway.
-type Lists<'a> = BTreeMap<Option<&'a Arc<str>>, (bool, Precedence)>;
+type RuleListsByHostname<'a> = BTreeMap<Option<&'a Arc<str>>, (bool, Precedence)>;
 
 pub(super) fn dialect(route: &Object) -> RouteProtocol {
     if route.key.gk.is_gateway_api("HTTPRoute") {
@@ -107,7 +107,7 @@ impl<'a> Matching<'a> {
             ..Choice::default()
         };
         let mut matching = Vec::new();
-        let mut lists: Lists<'a> = BTreeMap::new();
+        let mut lists: RuleListsByHostname<'a> = BTreeMap::new();
         for candidate in candidates {
             let matched = match hosts {
                 Hosts::Count(at) => hostname::best(candidate.root.hostnames(), &at),

@@ -3,7 +3,7 @@
 use super::expression::Expression;
 use super::request::Request;
 use super::spec::MatchSpec;
-use super::text_match::Text;
+use super::text_match::TextMatch;
 use crate::kinds::profile::{GrpcCallsAsPaths, RuleOrder};
 
 /// The result of evaluating a match.
@@ -132,14 +132,14 @@ fn is_path_of_call(wants: &MatchSpec, path: &str, calls: GrpcCallsAsPaths) -> Op
     let below = |service: &str| path.strip_prefix('/')?.strip_prefix(service);
     match (&wants.service, &wants.call) {
         (None, None) => Some(true),
-        (Some(Text::Exact(service)), Some(Text::Exact(call))) => {
+        (Some(TextMatch::Exact(service)), Some(TextMatch::Exact(call))) => {
             Some(below(service).and_then(|rest| rest.strip_prefix('/')) == Some(call.as_str()))
         }
-        (Some(Text::Exact(service)), None) => Some(below(service).is_some_and(|rest| {
+        (Some(TextMatch::Exact(service)), None) => Some(below(service).is_some_and(|rest| {
             let is_whole = rest.is_empty() && calls == GrpcCallsAsPaths::Elements;
             is_whole || rest.starts_with('/')
         })),
-        (None, Some(Text::Exact(call))) => {
+        (None, Some(TextMatch::Exact(call))) => {
             let service = path.strip_suffix(call.as_str());
             let service = service.and_then(|rest| rest.strip_prefix('/')?.strip_suffix('/'));
             Some(service.is_some_and(|service| {
@@ -177,7 +177,7 @@ fn headers(
     Ok(())
 }
 
-fn pair(what: &str, name: &str, text: &Text) -> String {
+fn pair(what: &str, name: &str, text: &TextMatch) -> String {
     let sign = if text.is_expression() { "=~" } else { "=" };
     format!("{what} {name}{sign}{}", text.value())
 }

@@ -14,7 +14,7 @@ use crate::topology::{
 
 /// A listener and its owner.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CandidateListener<'a> {
+pub(super) struct OwnedListener<'a> {
     pub(super) gateway: &'a Arc<Object>,
     /// The Gateway itself, or a `ListenerSet`.
     pub(super) owner: &'a Arc<Object>,
@@ -37,14 +37,14 @@ pub(super) struct Socket {
 pub(super) fn of_gateway<'a>(
     snapshot: &'a Snapshot,
     gateway: &'a Arc<Object>,
-) -> (Vec<CandidateListener<'a>>, Vec<CandidateListener<'a>>) {
+) -> (Vec<OwnedListener<'a>>, Vec<OwnedListener<'a>>) {
     let (mut joined, mut outside) = (Vec::new(), Vec::new());
     for (key, accepted) in acceptance_of(snapshot, gateway).owners() {
         let Some(owner) = snapshot.get(key) else {
             continue;
         };
         let entries = listeners_of(owner).iter().enumerate();
-        let entries = entries.map(|(i, listener)| CandidateListener {
+        let entries = entries.map(|(i, listener)| OwnedListener {
             gateway,
             owner,
             listener,
@@ -60,9 +60,9 @@ pub(super) fn of_gateway<'a>(
     (joined, outside)
 }
 
-// === impl CandidateListener ===
+// === impl OwnedListener ===
 
-impl<'a> CandidateListener<'a> {
+impl<'a> OwnedListener<'a> {
     /// The hostname, if the protocol supports one.
     pub(super) fn hostname(&self) -> Option<&'a Arc<str>> {
         let named = self.traffic_type().has_hostname();

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::choice::{Choice, MatchingRule, Miss, NotTried};
 use super::criterion::Reason;
 use super::hostname::HostMatch;
-use super::listeners::CandidateListener;
+use super::listeners::OwnedListener;
 use super::path::Path;
 use super::request::Request;
 use super::spec::MatchSpec;
-use super::text_match::Text;
+use super::text_match::TextMatch;
 use crate::kinds::profile::RuleOrder;
 use crate::model::object::{Object, ParentRef};
 use crate::state::snapshot::Snapshot;
@@ -115,12 +115,12 @@ fn path(wants: &MatchSpec) -> String {
 }
 
 fn service(wants: &MatchSpec) -> String {
-    let text = wants.service.as_ref().map(Text::value);
+    let text = wants.service.as_ref().map(TextMatch::value);
     text.map_or_else(|| "no service".to_owned(), |text| format!("service {text}"))
 }
 
 fn call(wants: &MatchSpec) -> String {
-    let text = wants.call.as_ref().map(Text::value);
+    let text = wants.call.as_ref().map(TextMatch::value);
     text.map_or_else(|| "no method".to_owned(), |text| format!("method {text}"))
 }
 
@@ -144,7 +144,7 @@ fn rule(label: &str) -> String {
 /// Why a listener does not take a route.
 pub(super) fn not_attached(
     snapshot: &Snapshot,
-    entry: &CandidateListener<'_>,
+    entry: &OwnedListener<'_>,
     route: &Object,
     parent: &ParentRef,
     why: NotAttachedReason,
@@ -186,19 +186,18 @@ pub(super) fn not_attached(
 }
 
 /// The message if all listeners that match a request are in conflict.
-pub(super) fn conflicted(entries: &[CandidateListener<'_>]) -> String {
-    let names: Vec<String> = entries.iter().map(CandidateListener::text).collect();
+pub(super) fn conflicted(entries: &[OwnedListener<'_>]) -> String {
+    let names: Vec<String> = entries.iter().map(OwnedListener::text).collect();
     let names = names.join(" and ");
     let protocol =
-        |entry: &CandidateListener<'_>| entry.fault == Some(ListenerFault::IncompatibleProtocol);
+        |entry: &OwnedListener<'_>| entry.fault == Some(ListenerFault::IncompatibleProtocol);
     let is_between_listeners = |why: &ListenerFault| {
         matches!(
             why,
             ListenerFault::SameHostname | ListenerFault::IncompatibleProtocol
         )
     };
-    let other =
-        |entry: &CandidateListener<'_>| entry.fault.filter(|why| !is_between_listeners(why));
+    let other = |entry: &OwnedListener<'_>| entry.fault.filter(|why| !is_between_listeners(why));
     if let Some(why) = entries.iter().find_map(other) {
         return format!("{names}: {why}");
     }
@@ -216,11 +215,11 @@ pub(super) fn conflicted(entries: &[CandidateListener<'_>]) -> String {
 }
 
 /// Notes on listeners that also match but are not accepted.
-pub(super) fn not_accepted(entries: &[CandidateListener<'_>]) -> Vec<String> {
+pub(super) fn not_accepted(entries: &[OwnedListener<'_>]) -> Vec<String> {
     let conflicts: BTreeSet<ListenerFault> = entries.iter().filter_map(|e| e.fault).collect();
     let notes = conflicts.into_iter().map(|conflict| {
         let alike = entries.iter().filter(|e| e.fault == Some(conflict));
-        let names: Vec<String> = alike.map(CandidateListener::text).collect();
+        let names: Vec<String> = alike.map(OwnedListener::text).collect();
         format!("not accepted, for {conflict}: {}", names.join(", "))
     });
     notes.collect()
@@ -312,7 +311,7 @@ pub(super) fn notes(matching_rule: &MatchingRule<'_>, order: RuleOrder) -> Vec<S
         .map(|(_, text)| text);
     let mut texts = texts.chain(&wants.service).chain(&wants.call);
     let is_path_known = order.partial_expressions;
-    if has_expression_path(matching_rule) && !is_path_known || texts.any(Text::is_expression) {
+    if has_expression_path(matching_rule) && !is_path_known || texts.any(TextMatch::is_expression) {
         notes.push(
             "how regular expressions are read is up to the implementation; here they must match the whole value"
                 .to_owned(),

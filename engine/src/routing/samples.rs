@@ -9,7 +9,7 @@ use super::expression_example::{example, examples};
 use super::path::Path;
 use super::request::{Request, Scheme};
 use super::spec::{MatchSpec, RouteProtocol};
-use super::text_match::Text;
+use super::text_match::TextMatch;
 use crate::attachment::rejection::{RequestEntry, entries};
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
@@ -154,21 +154,21 @@ fn paths(dialect: RouteProtocol, wants: &MatchSpec) -> Vec<String> {
 }
 
 /// Values that a match of the service or method of a gRPC call takes.
-fn values(text: Option<&Text>) -> Vec<String> {
+fn values(text: Option<&TextMatch>) -> Vec<String> {
     match text {
         None => vec!["Any".to_owned()],
-        Some(Text::Exact(value)) => vec![value.clone()],
-        Some(Text::Expression(expression)) => examples(expression, ANY_VALUE).collect(),
+        Some(TextMatch::Exact(value)) => vec![value.clone()],
+        Some(TextMatch::Expression(expression)) => examples(expression, ANY_VALUE).collect(),
     }
 }
 
 /// A request that meets the conditions of a match other than that on the path.
 fn besides_path(dialect: RouteProtocol, wants: &MatchSpec) -> Option<Request> {
-    let exact = |text: &Text| match text {
-        Text::Exact(value) => Some(value.clone()),
-        Text::Expression(expression) => example(expression, ANY_VALUE),
+    let exact = |text: &TextMatch| match text {
+        TextMatch::Exact(value) => Some(value.clone()),
+        TextMatch::Expression(expression) => example(expression, ANY_VALUE),
     };
-    let pairs = |all: &[(String, Text)]| {
+    let pairs = |all: &[(String, TextMatch)]| {
         let pairs = all
             .iter()
             .map(|(name, text)| Some((name.clone(), exact(text)?)));

@@ -3,20 +3,20 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::filters::Filters;
+use super::filters::RuleFilters;
 use super::path::Path;
 use super::request::same_header;
-use super::text_match::Text;
+use super::text_match::TextMatch;
 use crate::model::literal;
 use crate::model::object::{HeaderMatch, RouteMatch};
 
 /// A rule of a route.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rule {
+pub(super) struct RuleSpec {
     /// The matches, any of which suffices; an error for each that cannot be parsed.
     pub(super) matches: Vec<Result<MatchSpec, String>>,
     /// The filters of the rule.
-    pub(super) filters: Filters,
+    pub(super) filters: RuleFilters,
     /// The backend references, in order.
     pub(super) backends: Vec<BackendSpec>,
 }
@@ -27,7 +27,7 @@ pub(super) struct BackendSpec {
     /// Its weight.
     pub(super) weight: u64,
     /// The filters on the reference.
-    pub(super) filters: Filters,
+    pub(super) filters: RuleFilters,
 }
 
 /// A match of a rule; all of its conditions must hold.
@@ -38,13 +38,13 @@ pub struct MatchSpec {
     /// The method.
     pub method: Option<String>,
     /// The gRPC service.
-    pub service: Option<Text>,
+    pub service: Option<TextMatch>,
     /// The gRPC method.
-    pub call: Option<Text>,
+    pub call: Option<TextMatch>,
     /// Headers, with distinct names.
-    pub headers: Vec<(String, Text)>,
+    pub headers: Vec<(String, TextMatch)>,
     /// Query parameters, with distinct names.
-    pub params: Vec<(String, Text)>,
+    pub params: Vec<(String, TextMatch)>,
 }
 
 /// The fields that the matches of a kind of route have.
@@ -122,7 +122,7 @@ struct CallJson {
 ///
 /// # Errors
 /// Fails if the spec cannot be parsed.
-pub(super) fn rules(dialect: RouteProtocol, spec: &str) -> Result<Vec<Rule>, String> {
+pub(super) fn rules(dialect: RouteProtocol, spec: &str) -> Result<Vec<RuleSpec>, String> {
     let spec: SpecJson = serde_json::from_str(spec).map_err(|e| e.to_string())?;
     let mut rules = spec.rules.unwrap_or_default();
     if rules.is_empty() && dialect == RouteProtocol::Http {
@@ -131,7 +131,7 @@ pub(super) fn rules(dialect: RouteProtocol, spec: &str) -> Result<Vec<Rule>, Str
     Ok(rules.into_iter().map(|json| rule(dialect, json)).collect())
 }
 
-fn rule(dialect: RouteProtocol, json: RuleJson) -> Rule {
+fn rule(dialect: RouteProtocol, json: RuleJson) -> RuleSpec {
     let matches = match json.matches {
         _ if dialect == RouteProtocol::None => vec![Ok(MatchSpec::default())],
         None | Some(Value::Null) => vec![Ok(MatchSpec::anything(dialect))],
@@ -144,12 +144,12 @@ fn rule(dialect: RouteProtocol, json: RuleJson) -> Rule {
             None | Some(Value::Null) => 1,
             Some(weight) => weight.as_u64().unwrap_or_default(),
         },
-        filters: Filters::read(backend.get_mut("filters").map(Value::take)),
+        filters: RuleFilters::read(backend.get_mut("filters").map(Value::take)),
     };
     let backends = json.backend_refs.unwrap_or_default();
-    Rule {
+    RuleSpec {
         matches,
-        filters: Filters::read(json.filters),
+        filters: RuleFilters::read(json.filters),
         backends: backends.into_iter().map(backend).collect(),
     }
 }
@@ -212,10 +212,10 @@ fn path(json: PathJson) -> Result<Path, String> {
     }
 }
 
-fn value(kind: Option<&str>, text: String) -> Result<Text, String> {
+fn value(kind: Option<&str>, text: String) -> Result<TextMatch, String> {
     match kind {
-        None | Some("Exact") => Ok(Text::Exact(text)),
-        Some("RegularExpression") => Ok(Text::Expression(text.into())),
+        None | Some("Exact") => Ok(TextMatch::Exact(text)),
+        Some("RegularExpression") => Ok(TextMatch::Expression(text.into())),
         Some(other) => Err(format!("the type {other:?} is not known")),
     }
 }
@@ -224,8 +224,8 @@ fn value(kind: Option<&str>, text: String) -> Result<Text, String> {
 fn pairs(
     json: Option<Vec<PairJson>>,
     same: impl Fn(&str, &str) -> bool,
-) -> Result<Vec<(String, Text)>, String> {
-    let mut texts: Vec<(String, Text)> = Vec::new();
+) -> Result<Vec<(String, TextMatch)>, String> {
+    let mut texts: Vec<(String, TextMatch)> = Vec::new();
     for pair in json.unwrap_or_default() {
         if texts.iter().all(|(name, _)| !same(name, &pair.name)) {
             texts.push((pair.name, value(pair.kind.as_deref(), pair.value)?));
@@ -282,7 +282,7 @@ impl MatchSpec {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{MatchSpec, Path, RouteProtocol, Text, rules};
+    use super::{MatchSpec, Path, RouteProtocol, TextMatch, rules};
 
     fn read(dialect: RouteProtocol, matches: &Value) -> Vec<Result<MatchSpec, String>> {
         let spec = json!({"rules": [{"matches": matches}]}).to_string();
@@ -314,7 +314,7 @@ mod tests {
             }]),
         );
         let wants = spec[0].clone().unwrap();
-        assert_eq!(wants.headers, [("a".into(), Text::Exact("1".into()))]);
+        assert_eq!(wants.headers, [("a".into(), TextMatch::Exact("1".into()))]);
         assert_eq!(wants.params.len(), 2);
     }
 

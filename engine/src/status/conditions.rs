@@ -87,7 +87,7 @@ pub struct TargetStatus {
     pub overridden_settings: OverriddenSettings,
     /// The effect on requests through each Gateway, or mesh Service.
     pub state_by_gateway: BTreeMap<ObjectKey, State>,
-    /// The Gateways and mesh Services through which requests reach a route or backend without it, because it does not act
+    /// The Gateways and mesh Services through which requests reach a route or backend without it, because it does not apply
     /// there.
     pub gateways_not_applying: BTreeSet<ObjectKey>,
     /// The listeners through which requests reach a route without it, because their hostnames are narrower than those of the route.

@@ -32,7 +32,7 @@ struct Identity {
 
 /// The use of one port by owners processed so far.
 #[derive(Debug, Default)]
-struct Port {
+struct PortUse {
     taken: BTreeSet<Identity>,
     /// The traffic on its connections.
     traffic_type: Option<TrafficType>,
@@ -78,7 +78,7 @@ impl TrafficType {
 pub(super) fn conflicts<'a>(
     owners: impl Iterator<Item = &'a [Listener]>,
 ) -> Vec<Box<[Option<ListenerFault>]>> {
-    let mut ports: BTreeMap<u16, Port> = BTreeMap::new();
+    let mut ports: BTreeMap<u16, PortUse> = BTreeMap::new();
     let owners = owners.enumerate();
     owners
         .map(|(i, own)| of_owner(&mut ports, own, i == 0))
@@ -123,7 +123,7 @@ fn lowercase_hostname(listener: &Listener) -> Option<String> {
 }
 
 fn of_owner(
-    ports: &mut BTreeMap<u16, Port>,
+    ports: &mut BTreeMap<u16, PortUse>,
     own: &[Listener],
     is_gateway: bool,
 ) -> Box<[Option<ListenerFault>]> {

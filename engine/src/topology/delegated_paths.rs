@@ -38,13 +38,13 @@ type DelegatedPath = (Rc<AncestorPath>, ObjectKey, usize);
 /// An ancestor path through a rule that delegates, and the requests that take it.
 type DelegatedRequests = (Rc<AncestorPath>, Rc<[RouteMatch]>);
 
-type Paths = Rc<[Rc<AncestorPath>]>;
+type SharedPaths = Rc<[Rc<AncestorPath>]>;
 
 /// Finds the ancestor paths through rules that delegate, and caches them.
 #[derive(Debug, Default)]
 pub struct DelegatedPaths {
     /// All paths of each route, those through delegation last, and the number of the latter.
-    known: HashMap<ObjectKey, (Paths, usize), PrehashedBuildHasher>,
+    known: HashMap<ObjectKey, (SharedPaths, usize), PrehashedBuildHasher>,
     /// The path through each rule that delegates; `None` if no request reaches it.
     through: maps::HashMap<DelegatedPath, Option<DelegatedRequests>>,
     /// The requests on each path through delegation to a route.
@@ -80,7 +80,7 @@ impl DelegatedPaths {
     }
 
     /// All ancestor paths of a route, and how many of them, the last ones, lead through delegation.
-    fn find(&mut self, source: &mut impl OwnPaths, route: &Arc<Object>) -> (Paths, usize) {
+    fn find(&mut self, source: &mut impl OwnPaths, route: &Arc<Object>) -> (SharedPaths, usize) {
         if let Some((paths, delegated)) = self.known.get(&route.key) {
             return (paths.clone(), *delegated);
         }
@@ -116,7 +116,7 @@ impl DelegatedPaths {
         let delegated = through_parents.len();
         let mut paths = source.own_paths(route);
         paths.extend(through_parents);
-        let paths: Paths = paths.into();
+        let paths: SharedPaths = paths.into();
         if !self.is_cut || self.climbed.is_empty() {
             let paths_and_count = (paths.clone(), delegated);
             self.known.insert(route.key.clone(), paths_and_count);
@@ -239,7 +239,7 @@ impl DelegatedPaths {
 }
 
 /// The last paths of a list.
-fn last_of(paths: &Paths, number: usize) -> Vec<Rc<AncestorPath>> {
+fn last_of(paths: &SharedPaths, number: usize) -> Vec<Rc<AncestorPath>> {
     let from = paths.len().saturating_sub(number);
     paths.get(from..).unwrap_or_default().to_vec()
 }

@@ -9,7 +9,7 @@ use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::level::Level;
 use crate::engine::routing::{
     self, EntryPoint, MatchResult, MatchSpec, MatchedRule, Missed, NotTaken, Outcome, Path,
-    Request, Scheme, Served, Text, failure,
+    Request, Scheme, Served, TextMatch, failure,
 };
 
 // === impl Asked ===
@@ -155,7 +155,7 @@ fn matched(rule: &MatchedRule) -> Matched {
         headers,
         params,
     } = &rule.wants;
-    let text = |text: &Option<Text>| text.as_ref().map(|text| text.value().to_owned());
+    let text = |text: &Option<TextMatch>| text.as_ref().map(|text| text.value().to_owned());
     Matched {
         hostname: rule.hostname.as_ref().map(ToString::to_string),
         path: path.as_ref().map(wanted_path),
@@ -174,7 +174,7 @@ fn wanted_path(path: &Path) -> WantedPath {
     }
 }
 
-fn wanted((name, text): &(String, Text)) -> Wanted {
+fn wanted((name, text): &(String, TextMatch)) -> Wanted {
     Wanted {
         name: name.clone(),
         kind: text.kind().to_owned(),

@@ -171,7 +171,7 @@ impl Path {
         self.above.steps.iter().chain(route_steps)
     }
 
-    /// The path groups of a kind with direct policies. These act only on their target: each object and section of the
+    /// The path groups of a kind with direct policies. These apply only to their target: each object and section of the
     /// path is resolved on its own.
     fn acting(&self, resolver: &mut Resolver<'_>, profile: &Profile) -> Vec<PathGroup> {
         let mut acting_groups = Vec::new();

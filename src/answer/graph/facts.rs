@@ -7,7 +7,7 @@ use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::model::object::{Node, Object};
 use crate::engine::model::section;
 use crate::engine::model::wording::shortened;
-use crate::engine::routing::{MatchSpec, Matching, Text};
+use crate::engine::routing::{MatchSpec, Matching, TextMatch};
 use crate::engine::topology::{listeners_of, why_unaccepted};
 
 /// Facts about a node. A field that the node does not have is absent.
@@ -125,11 +125,11 @@ fn match_text(wants: &Result<MatchSpec, String>) -> String {
 
 /// A match in words: `PathPrefix /cart, method GET, header x-env=canary`.
 fn text(wants: &MatchSpec) -> String {
-    let pair = |what: &str, (name, text): &(String, Text)| {
+    let pair = |what: &str, (name, text): &(String, TextMatch)| {
         let sign = if text.is_expression() { "=~" } else { "=" };
         format!("{what} {name}{sign}{}", text.value())
     };
-    let condition = |what: &str, value: &Option<Text>| {
+    let condition = |what: &str, value: &Option<TextMatch>| {
         let value = value.as_ref();
         value.map(|value| format!("{what} {}", value.value()))
     };

@@ -39,7 +39,7 @@ pub(crate) struct OnTarget {
     pub(crate) accepted: &'static str,
     /// Whether the target exists.
     pub(crate) exists: bool,
-    /// Whether the policy acts there, or would if another policy did not override it.
+    /// Whether the policy applies there, or would if another policy did not override it.
     pub(crate) attached: bool,
     /// Whether another policy overrides it somewhere.
     pub(crate) overridden: bool,
@@ -162,7 +162,7 @@ fn places(
     }
 }
 
-/// The ports, by number, of a Service on which the policies of paths act: those of its sections come after those of the whole.
+/// The ports, by number, of a Service to which the policies of paths apply: those of its sections come after those of the whole.
 fn ports(ends: &PathSet, object: &Object) -> BTreeSet<String> {
     let Node::Service { ports, .. } = &object.node else {
         return BTreeSet::new();

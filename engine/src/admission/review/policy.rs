@@ -29,7 +29,7 @@ use crate::model::wording;
 use crate::policy::fuel::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
 
 /// Why a policy wins against another one.
-struct Rank {
+struct PrecedenceReason {
     /// `is older`.
     verb: &'static str,
     /// `older`.
@@ -280,7 +280,7 @@ fn not_known(
     Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers")
 }
 
-/// The finding that requests reach targets of the policy through Gateways on which it does not act.
+/// The finding that requests reach targets of the policy through Gateways to which it does not apply.
 fn gateways_not_applying(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     let passes = |target: &&TargetStatus| !target.gateways_not_applying.is_empty();
     let target = status.targets.iter().find(passes)?;
@@ -413,7 +413,7 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
 }
 
 /// The winner in words, compared with the policy that it overrides.
-fn rank(winner: &Policy, other: &Policy) -> Rank {
+fn rank(winner: &Policy, other: &Policy) -> PrecedenceReason {
     let in_files = |policy: &Policy| policy.object.meta.created.is_some_and(is_order);
     let is_by_files = in_files(winner) && in_files(other);
     let (one, other) = (winner.precedence(), other.precedence());
@@ -425,7 +425,7 @@ fn rank(winner: &Policy, other: &Policy) -> Rank {
         (false, true) => ("is lighter", "lighter"),
         (false, false) => ("is heavier", "heavier"),
     };
-    Rank { verb, noun }
+    PrecedenceReason { verb, noun }
 }
 
 /// Whether a policy loses as intended: it is a default, and the winner is more specific. It does not if

@@ -28,7 +28,7 @@ pub(super) struct Comparison<'a> {
     shut: &'a dyn Fn(&AncestorPath) -> bool,
     /// The listener endpoint of an ancestor path, before and after.
     endpoints: [EndpointOf<'a>; 2],
-    disjoint: Disjoint,
+    disjoint: DisjointPaths,
     same: SettingsComparison,
     nothing: Shared<EffectivePolicy>,
     ids: Ids,
@@ -39,7 +39,7 @@ pub(super) struct Comparison<'a> {
 
 /// The paths of one side.
 #[derive(Default)]
-pub(super) struct Paths {
+pub(super) struct ComparedPaths {
     /// Those to all rules of a route, by route.
     by_route: collections::HashMap<ObjectKey, EffectiveByAncestors, PrehashedBuildHasher>,
     others: Vec<EffectiveByAncestors>,
@@ -55,7 +55,7 @@ type OnAncestors = (AncestorPaths, Shared<EffectivePolicy>);
 
 /// Different effective policies on ancestor paths before and after, and whether the route paths exist on both sides.
 #[derive(Clone)]
-struct Pair {
+struct EffectivePair {
     ancestor_paths: AncestorPaths,
     before: Shared<EffectivePolicy>,
     after: Shared<EffectivePolicy>,
@@ -74,7 +74,7 @@ type ByRoutePath = HashMap<Rc<RoutePath>, ByAncestorPath>;
 
 /// Whether lists of ancestor paths are disjoint, for the combinations checked so far.
 #[derive(Default)]
-struct Disjoint(HashMap<Vec<AncestorPaths>, bool>);
+struct DisjointPaths(HashMap<Vec<AncestorPaths>, bool>);
 
 // === impl SettingsComparison ===
 
@@ -93,9 +93,9 @@ impl SettingsComparison {
     }
 }
 
-// === impl Disjoint ===
+// === impl DisjointPaths ===
 
-impl Disjoint {
+impl DisjointPaths {
     /// Whether both sides have the same lists of ancestor paths, and these lists are disjoint.
     fn have_same_ancestor_paths(
         &mut self,
@@ -149,9 +149,9 @@ impl EffectiveByAncestors {
     }
 }
 
-// === impl Paths ===
+// === impl ComparedPaths ===
 
-impl Paths {
+impl ComparedPaths {
     /// Adds the paths of groups; paths that are already there stay.
     pub(super) fn note(&mut self, groups: &[PathGroup], comparison: &mut Comparison<'_>) {
         for group in groups {
@@ -221,7 +221,7 @@ impl<'a> Comparison<'a> {
             kind,
             shut,
             endpoints,
-            disjoint: Disjoint::default(),
+            disjoint: DisjointPaths::default(),
             same: SettingsComparison::default(),
             nothing: Shared::default(),
             ids,
@@ -231,7 +231,10 @@ impl<'a> Comparison<'a> {
     }
 
     /// The number of paths that are compared one by one: those that both sides do not share.
-    pub(super) fn compared_one_by_one(paths_before: &Paths, paths_after: &Paths) -> usize {
+    pub(super) fn compared_one_by_one(
+        paths_before: &ComparedPaths,
+        paths_after: &ComparedPaths,
+    ) -> usize {
         let paths = paths_before
             .not_in(paths_after)
             .chain(paths_after.not_in(paths_before))
@@ -248,11 +251,11 @@ impl<'a> Comparison<'a> {
     /// policies of these, unless one of them has the same settings.
     pub(super) fn finish(
         mut self,
-        paths_before: &Paths,
-        paths_after: &Paths,
+        paths_before: &ComparedPaths,
+        paths_after: &ComparedPaths,
     ) -> Vec<EffectiveChange> {
         let (mut before, mut after) = (ByRoutePath::default(), ByRoutePath::default());
-        let mut known: HashMap<Sides<'_>, Rc<[Pair]>> = HashMap::default();
+        let mut known: HashMap<Sides<'_>, Rc<[EffectivePair]>> = HashMap::default();
         for (route, new) in &paths_after.by_route {
             let Some(old) = paths_before.shared((route, new)) else {
                 continue;
@@ -263,7 +266,7 @@ impl<'a> Comparison<'a> {
                     if self.same.settings(a, b) {
                         continue;
                     }
-                    let pair = Pair {
+                    let pair = EffectivePair {
                         ancestor_paths: list.clone(),
                         before: a.clone(),
                         after: b.clone(),
@@ -281,7 +284,7 @@ impl<'a> Comparison<'a> {
                 let (mut a, mut b) = (ByAncestorPath::new(), ByAncestorPath::new());
                 old.add_by_ancestor_path(&mut a);
                 new.add_by_ancestor_path(&mut b);
-                let pairs: Rc<[Pair]> = self.pairs(&a, &b, true, false).into();
+                let pairs: Rc<[EffectivePair]> = self.pairs(&a, &b, true, false).into();
                 known.insert(name, pairs.clone());
                 pairs
             });
@@ -331,7 +334,7 @@ impl<'a> Comparison<'a> {
         after: &ByAncestorPath,
         on_both: bool,
         one_owner: bool,
-    ) -> Vec<Pair> {
+    ) -> Vec<EffectivePair> {
         let mut pairs = Vec::new();
         let detached = is_reached(before) && !after.is_empty() && !is_reached(after);
         let same = &mut self.same;
@@ -341,7 +344,7 @@ impl<'a> Comparison<'a> {
                         exists_before_and_after| {
             let after = b.unwrap_or(&self.nothing);
             if !same.settings(a, after) {
-                pairs.push(Pair {
+                pairs.push(EffectivePair {
                     ancestor_paths: vec![ancestor_path.clone()].into(),
                     before: a.clone(),
                     after: after.clone(),
@@ -402,7 +405,7 @@ impl<'a> Comparison<'a> {
             let before = if one_owner { None } else { Some(before) };
             let former = before.and_then(|before| self.on_replaced_paths(before, ancestor_path, b));
             if former.is_some() || !self.same.settings(&self.nothing, b) {
-                pairs.push(Pair {
+                pairs.push(EffectivePair {
                     ancestor_paths: vec![ancestor_path.clone()].into(),
                     before: self.nothing.clone(),
                     after: b.clone(),
@@ -443,7 +446,7 @@ impl<'a> Comparison<'a> {
         Some(known.or_insert_with(|| self.ids.share(each)).clone())
     }
 
-    fn change(&mut self, route_paths: &RoutePaths, pair: Pair) {
+    fn change(&mut self, route_paths: &RoutePaths, pair: EffectivePair) {
         // Either all paths of a list are complete or none.
         let complete = route_paths
             .first()

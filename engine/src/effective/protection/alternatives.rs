@@ -13,7 +13,7 @@ use crate::model::shared::Shared;
 use crate::model::wording;
 
 /// The entries of maps of alternatives, with the policies that they come from.
-type Entries = BTreeMap<SettingPath, BTreeSet<ObjectKey>>;
+type EntriesByPolicy = BTreeMap<SettingPath, BTreeSet<ObjectKey>>;
 
 impl LostSources {
     /// The loss by new entries of other policies, beside the entries that stay: requests that meet
@@ -31,10 +31,10 @@ impl LostSources {
         let mut lost: Option<Self> = None;
         for map in profile.alternative_entries.iter().filter(is_concerned) {
             let entries_before = before.iter().flat_map(|one| entries(one, map));
-            let entries_before: Entries = entries_before.collect();
+            let entries_before: EntriesByPolicy = entries_before.collect();
             for later in after {
                 let entries_after = entries(later, map);
-                let stay: Entries = entries_after
+                let stay: EntriesByPolicy = entries_after
                     .iter()
                     .filter(|(entry, by)| entries_before.get(*entry) == Some(by))
                     .map(|(entry, by)| (entry.clone(), by.clone()))
@@ -78,8 +78,8 @@ fn reason(map: &[String], entry: &SettingPath, by: &BTreeSet<ObjectKey>) -> Stri
 }
 
 /// The entries of a map in an effective policy.
-fn entries(effective: &EffectivePolicy, map: &[String]) -> Entries {
-    let mut entries = Entries::new();
+fn entries(effective: &EffectivePolicy, map: &[String]) -> EntriesByPolicy {
+    let mut entries = EntriesByPolicy::new();
     for (path, setting) in effective.leaves() {
         if is_under(&path, map) && path.len() > map.len() && !setting.value.is_null() {
             let entry = path.iter().take(map.len() + 1).cloned().collect();

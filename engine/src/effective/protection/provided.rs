@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Source;
+use super::ProtectionSource;
 use super::contributions::Contributions;
 use crate::kinds::profile::{Profile, Protection, SpecPath, Weakness, WeaknessResult};
 use crate::merge::EffectivePolicy;
@@ -32,7 +32,7 @@ pub(super) struct Provided {
     /// For which requests.
     pub(super) coverage: Coverage,
     /// The policies, and their settings if these are known.
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<ProtectionSource>,
     /// Why it does not hold for all requests, as sentences for users.
     pub(super) weaknesses: BTreeSet<Arc<str>>,
     /// The contributions, to find out which of them a change removes.

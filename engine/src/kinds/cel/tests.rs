@@ -6,7 +6,7 @@ mod real;
 
 use serde_json::Value;
 
-use super::{CelBudget, PartialValue, Rule};
+use super::{CelBudget, CelRule, PartialValue};
 
 /// A value as JSON: `"?"` is unknown, `"*"` another string, `"-"` absent. All fields of an object with the field `=`
 /// are known; a list that begins with `"..."` may have further elements.
@@ -38,7 +38,7 @@ fn known(json: &Value) -> PartialValue {
 
 fn holds(rule: &str, this: &str) -> Option<bool> {
     let mut budget = CelBudget::new();
-    let parsed = Rule::parse(rule, &mut budget);
+    let parsed = CelRule::parse(rule, &mut budget);
     let parsed = parsed.unwrap_or_else(|| panic!("not understood: {rule}"));
     parsed.holds(&known(&serde_json::from_str(this).unwrap()), &mut budget)
 }
@@ -301,7 +301,7 @@ fn a_rule_about_a_change_refuses_no_new_object() {
 #[test]
 fn texts_of_a_rule_are_the_candidates() {
     let rule = "self.kind in ['HTTPRoute', \"Gateway\"] || self.kind == 'Gateway' || foo(r'x')";
-    let rule = Rule::parse(rule, &mut CelBudget::new()).unwrap();
+    let rule = CelRule::parse(rule, &mut CelBudget::new()).unwrap();
     let texts: Vec<_> = rule.texts().into_iter().collect();
     assert_eq!(texts, ["Gateway", "HTTPRoute", "x"]);
 }

@@ -1,4 +1,4 @@
-//! Listeners on which only some settings act, or policies merge in other stages.
+//! Listeners to which only some settings apply, or policies merge in other stages.
 
 use std::sync::Arc;
 

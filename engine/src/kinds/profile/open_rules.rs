@@ -11,7 +11,7 @@ use super::addresses;
 use super::at_path::collect;
 use super::paths::SpecPath;
 use super::wanted::ValuePattern;
-use crate::kinds::cel::{CelBudget, PartialValue, Rule};
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 
 /// A list of rules that let requests pass, and what such a rule may ask for without keeping any request out.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -255,7 +255,7 @@ fn union<'a>(alternatives: &mut Vec<MatchedRequests<'a>>) -> MatchedRequests<'a>
 /// Whether an expression in CEL is true whatever its variables are.
 fn is_true(text: &str) -> bool {
     let mut budget = CelBudget::new();
-    let rule = Rule::parse(text, &mut budget);
+    let rule = CelRule::parse(text, &mut budget);
     rule.and_then(|rule| rule.holds(&PartialValue::Unknown, &mut budget)) == Some(true)
 }
 

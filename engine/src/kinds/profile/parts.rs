@@ -269,7 +269,7 @@ pub struct Merging {
     pub empty_spec: Fact<Option<EmptySpec>>,
     /// Fields of the settings: a policy without any of them counts as empty; any field suffices if there are none.
     pub non_empty_if: Fact<Vec<String>>,
-    /// Listeners on which only some settings act.
+    /// Listeners to which only some settings apply.
     pub on_listeners: Fact<Vec<OnListeners>>,
     /// The settings for single ports.
     pub ports: Fact<Option<PortSettings>>,

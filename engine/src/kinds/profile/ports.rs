@@ -1,4 +1,4 @@
-//! Settings for single ports: entries of a list, each of which acts only on the listeners of its port.
+//! Settings for single ports: entries of a list, each of which applies only to the listeners of its port.
 
 use std::collections::BTreeSet;
 

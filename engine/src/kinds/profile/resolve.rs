@@ -150,7 +150,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     profile
 }
 
-/// Adds settings that act only in some places. They depend on the other facts of the profile.
+/// Adds settings that apply only in some places. They depend on the other facts of the profile.
 fn add_settings_by_place(profile: &mut Profile, explicit: &Explicit<'_>) {
     if let Some(on_routes) = first(explicit, |p| p.merge.on_routes.clone()) {
         profile.on_routes.from = on_routes.from;

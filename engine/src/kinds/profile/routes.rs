@@ -16,7 +16,7 @@ pub struct OnRoutes {
     pub kinds: Vec<GroupKind>,
     /// The settings that apply there, as fields of `spec`.
     pub settings: Vec<String>,
-    /// Whether policies on a rule act.
+    /// Whether policies on a rule apply.
     pub sections: bool,
     /// The facts that apply there.
     pub profile: Arc<Profile>,

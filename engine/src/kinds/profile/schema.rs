@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::kinds::cel::{CelBudget, PartialValue, Rule};
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 
 mod constraints;
 mod defaults;
@@ -35,7 +35,7 @@ pub struct VersionSchema {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecRule {
     /// The values that it applies to; the whole spec if empty.
-    pub at: Box<[Step]>,
+    pub at: Box<[PathStep]>,
     /// The rule (CEL).
     pub rule: Box<str>,
     /// The message of the API server when it is violated.
@@ -44,7 +44,7 @@ pub struct SpecRule {
 
 /// A step from a value to a value in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PathStep {
     /// A field.
     Field(Box<str>),
     /// Each item of a list.
@@ -145,14 +145,14 @@ impl VersionSchema {
             let Some(at) = rules.first().map(|rule| &rule.at) else {
                 continue;
             };
-            let mut parsed: Option<Vec<Option<Rule>>> = None;
+            let mut parsed: Option<Vec<Option<CelRule>>> = None;
             each(&self.spec, spec, at, "spec", &mut |shape, value, path| {
                 if known.iter().any(|known| known == path) {
                     return;
                 }
                 let parsed = parsed.get_or_insert_with(|| {
-                    let texts = rules.iter().map(|rule| &rule.rule);
-                    texts.map(|text| Rule::parse(text, &mut budget)).collect()
+                    let parse = |rule: &SpecRule| CelRule::parse(&rule.rule, &mut budget);
+                    rules.iter().map(parse).collect()
                 });
                 let mut known = None;
                 for (rule, parsed) in rules.iter().zip(parsed.iter()) {
@@ -181,7 +181,7 @@ impl VersionSchema {
 fn each(
     shape: &Shape,
     value: &Value,
-    steps: &[Step],
+    steps: &[PathStep],
     path: &str,
     tell: &mut impl FnMut(&Shape, &Value, &str),
 ) {
@@ -192,17 +192,17 @@ fn each(
         return;
     };
     match (step, shape, value) {
-        (Step::Field(name), Shape::Object { .. }, Value::Object(map)) => {
+        (PathStep::Field(name), Shape::Object { .. }, Value::Object(map)) => {
             if let (Some(field), Some(value)) = (shape.field(name), map.get(&**name)) {
                 each(&field.shape, value, below, &format!("{path}.{name}"), tell);
             }
         }
-        (Step::Items, Shape::List(of), Value::Array(items)) => {
+        (PathStep::Items, Shape::List(of), Value::Array(items)) => {
             for (i, item) in items.iter().enumerate() {
                 each(of, item, below, &format!("{path}[{i}]"), tell);
             }
         }
-        (Step::Values, Shape::Map { values, .. }, Value::Object(map)) => {
+        (PathStep::Values, Shape::Map { values, .. }, Value::Object(map)) => {
             for (name, value) in map {
                 each(values, value, below, &format!("{path}.{name}"), tell);
             }

@@ -66,7 +66,7 @@ pub(super) fn enforce(
 ) {
     let counts = |group: &&&PathGroup| group.complete && group.attached;
     let mut tally = PathCounts::default();
-    let mut known: maps::HashMap<StackAndEffective, Option<InForce>> = maps::HashMap::default();
+    let mut known: maps::HashMap<StackAndEffective, Option<PathState>> = maps::HashMap::default();
     // By list of ancestor paths, which many groups share.
     let mut through: maps::HashMap<&AncestorPaths, PathCounts> = maps::HashMap::default();
     let mut paths: Option<Arc<[SettingPath]>> = None;
@@ -78,7 +78,7 @@ pub(super) fn enforce(
             }
             if let Some(why) = group.rejected_merge(policy) {
                 rejected = Some(why.to_string());
-                return Some(InForce::Not);
+                return Some(PathState::Not);
             }
             if unordered.is_none() {
                 unordered = unsettled(policy, group, &status.target);
@@ -87,7 +87,7 @@ pub(super) fn enforce(
             if group.only_overrides_without_merge(policy) {
                 passes_over = true;
                 status.shares_paths = true;
-                return Some(InForce::Whole);
+                return Some(PathState::Whole);
             }
             let sole = group.effective.sole();
             let sole = sole.map(|sole| group.overridden_without_merge_by(policy).unwrap_or(sole));
@@ -99,10 +99,10 @@ pub(super) fn enforce(
                 } else {
                     record_override(other, group, &paths_of(acting), status);
                 }
-                return Some(InForce::Not);
+                return Some(PathState::Not);
             }
             let outcome = group.outcome_of(policy);
-            let in_force = InForce::from_outcome(&outcome);
+            let in_force = PathState::from_outcome(&outcome);
             status.shares_paths |= outcome.is_in_force && has_others(&group.stack, policy);
             record_outcome(policy, group, outcome, status);
             Some(in_force)
@@ -113,7 +113,7 @@ pub(super) fn enforce(
         tally.count(in_force);
         let of_list = through.entry(&group.paths.ancestors).or_default();
         of_list.count(in_force);
-        let is_in_force = in_force != InForce::Not;
+        let is_in_force = in_force != PathState::Not;
         if is_in_force {
             status.effective_targets.add(group);
         }
@@ -240,7 +240,7 @@ fn whole_setting<'p>(wholes: &[Vec<String>], path: &'p [String]) -> Option<&'p [
     path.get(..lengths.max()?)
 }
 
-/// The Gateways through which requests reach a route of the groups, and on which the policy does not act.
+/// The Gateways through which requests reach a route of the groups, and to which the policy does not apply.
 fn without_policy(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -347,15 +347,15 @@ fn record_outcome(
 
 /// Whether a policy is in force on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum InForce {
+enum PathState {
     Whole,
     Partly,
     Not,
 }
 
-// === impl InForce ===
+// === impl PathState ===
 
-impl InForce {
+impl PathState {
     fn from_outcome(outcome: &PolicyOutcome) -> Self {
         match (outcome.is_in_force, outcome.lost.is_empty()) {
             (true, true) => Self::Whole,
@@ -376,11 +376,11 @@ struct PathCounts {
 // === impl PathCounts ===
 
 impl PathCounts {
-    fn count(&mut self, in_force: InForce) {
+    fn count(&mut self, in_force: PathState) {
         match in_force {
-            InForce::Whole => self.whole += 1,
-            InForce::Partly => self.partly += 1,
-            InForce::Not => self.not += 1,
+            PathState::Whole => self.whole += 1,
+            PathState::Partly => self.partly += 1,
+            PathState::Not => self.not += 1,
         }
     }
 

@@ -155,7 +155,7 @@ fn lasting(
     without_proxy(snapshot, policy, target)
 }
 
-/// The reason if the controller of a Gateway acts only on other policy kinds.
+/// The reason if the controller of a Gateway applies only other policy kinds.
 fn run_by_others(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
     let controller = controller(snapshot, &target.object)?;
     let kind = &policy.key().gk.kind;
@@ -187,7 +187,7 @@ fn behind_others(policy: &Policy, groups: &[&PathGroup], target: &Place) -> Opti
     })
 }
 
-/// The reason if no Gateway is in front of an object that clients call, for kinds whose policies act at such
+/// The reason if no Gateway is in front of an object that clients call, for kinds whose policies apply at such
 /// Gateways.
 fn no_gateway_in_front_of(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
     let by_label = policy.profile.gateway_by_label.as_ref()?;
@@ -324,7 +324,7 @@ fn idle_at_level(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option
     };
     let everywhere = is_idle(OnPath::default());
     if !everywhere {
-        // It also acts where no route is.
+        // It also applies where no route is.
         if !*policy.profile.needs_route {
             return None;
         }

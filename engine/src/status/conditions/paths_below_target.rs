@@ -11,14 +11,14 @@ use crate::model::level::Position;
 #[derive(Clone, Debug, Default)]
 pub(super) struct PathsBelow {
     /// Paths on which some of it is in force.
-    kept: Vec<Paths>,
+    kept: Vec<PathsThroughTarget>,
     /// Paths on which none of it is in force.
-    lost: Vec<Paths>,
+    lost: Vec<PathsThroughTarget>,
 }
 
 /// Paths, and the position of the target on them.
 #[derive(Clone, Debug)]
-struct Paths {
+struct PathsThroughTarget {
     all: PathSet,
     position: Position,
     /// The sections of the target to which other policies are attached.
@@ -31,7 +31,7 @@ impl PathsBelow {
     pub(super) fn add(&mut self, group: &PathGroup, target: &Place, is_in_force: bool) {
         let mut levels = group.stack.iter();
         if let Some(level_at_target) = levels.find(|level| level.step.place == *target) {
-            let paths = Paths {
+            let paths = PathsThroughTarget {
                 all: group.paths.clone(),
                 position: level_at_target.step.position(),
                 taken: taken(group, target),
@@ -77,9 +77,9 @@ fn taken(group: &PathGroup, target: &Place) -> Vec<Place> {
     sections.cloned().collect()
 }
 
-// === impl Paths ===
+// === impl PathsThroughTarget ===
 
-impl Paths {
+impl PathsThroughTarget {
     /// The sections of the target that are on the paths.
     fn sections<'a>(&'a self, target: &'a Place) -> impl Iterator<Item = &'a Place> {
         let places = self.all.steps().map(|step| &step.place);

@@ -24,7 +24,7 @@ pub(super) struct PolicyOnPath {
     pub(super) conflicted: bool,
     /// Why its controllers reject it.
     pub(super) rejection: Option<Rejected>,
-    /// Why it is not known whether it acts.
+    /// Why it is not known whether it applies.
     pub(super) unknown: Option<String>,
     /// Whether it is rejected and still replaces policies above it.
     pub(super) keeps_place: bool,

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::known;
-use crate::kinds::cel::{CelBudget, PartialValue, Rule};
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 
 /// Fragments of rules, so that many of the random texts can be parsed.
 const WORDS: &[&str] = &[
@@ -163,7 +163,7 @@ proptest! {
     #[test]
     fn any_text_is_a_rule_or_none(text in ".{0,60}") {
         let mut budget = CelBudget::new();
-        if let Some(rule) = Rule::parse(&text, &mut budget) {
+        if let Some(rule) = CelRule::parse(&text, &mut budget) {
             rule.holds(&PartialValue::Unknown, &mut budget);
             rule.texts();
         }
@@ -175,7 +175,7 @@ proptest! {
         this in values(),
     ) {
         let mut budget = CelBudget::new();
-        if let Some(rule) = Rule::parse(&words.concat(), &mut budget) {
+        if let Some(rule) = CelRule::parse(&words.concat(), &mut budget) {
             rule.holds(&known(&this), &mut budget);
             rule.texts();
         }
@@ -188,7 +188,7 @@ proptest! {
         choices in prop::collection::vec((0..5u8, values()), 1..8),
     ) {
         let mut budget = CelBudget::new();
-        let parsed = Rule::parse(rule, &mut budget).unwrap();
+        let parsed = CelRule::parse(rule, &mut budget).unwrap();
         let more = learn(&this, &mut choices.into_iter().cycle());
         if let Some(answer) = parsed.holds(&known(&this), &mut budget) {
             prop_assert_eq!(parsed.holds(&known(&more), &mut budget), Some(answer), "{} of {} and {}", rule, this, more);

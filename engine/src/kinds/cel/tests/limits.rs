@@ -1,10 +1,10 @@
 //! Rules that are not supported, and rules that would take too long.
 
 use super::{NO, YES, holds};
-use crate::kinds::cel::{CelBudget, PartialValue, Rule};
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 
-fn parse(text: &str) -> Option<Rule> {
-    Rule::parse(text, &mut CelBudget::new())
+fn parse(text: &str) -> Option<CelRule> {
+    CelRule::parse(text, &mut CelBudget::new())
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::rules::{PartialEntry, Rules, some, texts};
 use super::{REF_FIELDS, Schemas};
-use crate::kinds::cel::{CelBudget, PartialValue, Rule};
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 use crate::kinds::profile::RefField;
 use crate::model::ids::GroupKind;
 
@@ -116,8 +116,8 @@ pub(super) fn one_form(schemas: &Schemas, refs: &[RefField], budget: &mut CelBud
     }
     let entry = PartialEntry::default().known();
     let list = PartialValue::ListContaining(vec![entry.clone()]);
-    let rules: Vec<Rule> = texts(&schemas.spec)
-        .filter_map(|text| Rule::parse(text, budget))
+    let rules: Vec<CelRule> = texts(&schemas.spec)
+        .filter_map(|text| CelRule::parse(text, budget))
         .collect();
     let mut refused = |spec: PartialValue| {
         let mut rules = rules.iter();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::rules::{PartialEntry, texts};
 use super::{REF_FIELDS, Schemas, entry_schema};
-use crate::kinds::cel::{CelBudget, PartialValue, Rule};
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 
 /// Whether `targetRefs` can express what `targetRef` does, in every version: its entries have all members, and
 /// nothing requires the singular. Objects arrive in any version, and fields unknown to a version are dropped.
@@ -40,8 +40,8 @@ fn plural_instead(spec: &Value, budget: &mut CelBudget) -> bool {
     let known = || PartialEntry::default().known();
     let of_one = alone(single, known());
     let of_many = alone(plural, PartialValue::List(vec![known()]));
-    let rules: Vec<Rule> = texts(spec)
-        .filter_map(|text| Rule::parse(text, budget))
+    let rules: Vec<CelRule> = texts(spec)
+        .filter_map(|text| CelRule::parse(text, budget))
         .collect();
     let refused = rules.iter().any(|rule| {
         rule.holds(&of_many, budget) == Some(false) && rule.holds(&of_one, budget) != Some(false)

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Version, entry_schema, property};
-use crate::kinds::cel::{CelBudget, PartialValue, Rule};
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 
 /// The rules about a target field.
 pub(super) struct Rules<'a> {
     field: &'a str,
     many: bool,
-    parsed: Vec<(At, Rule)>,
+    parsed: Vec<(At, CelRule)>,
     enums: BTreeMap<&'static str, BTreeSet<&'a str>>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Rules<'a> {
     }
 
     fn add(&mut self, schema: &Value, at: At, budget: &mut CelBudget) {
-        let rules = texts(schema).filter_map(|text| Rule::parse(text, budget));
+        let rules = texts(schema).filter_map(|text| CelRule::parse(text, budget));
         self.parsed.extend(rules.map(|rule| (at, rule)));
     }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::rules::{some, texts};
 use super::{Schemas, property};
-use crate::kinds::cel::{CelBudget, Rule};
+use crate::kinds::cel::{CelBudget, CelRule};
 use crate::kinds::profile::op_named;
 use crate::kinds::profile::{Direction, Op, StanzaNames, Strategies, Strategy};
 
@@ -194,7 +194,7 @@ fn excludes_both(spec: &Value, stanzas: StanzaNames, budget: &mut CelBudget) -> 
     let both = some([(stanzas.defaults, body()), (stanzas.overrides, body())]);
     let mut rules = texts(spec);
     rules.any(|text| {
-        let rule = Rule::parse(text, budget);
+        let rule = CelRule::parse(text, budget);
         rule.is_some_and(|rule| rule.holds(&both, budget) == Some(false))
     })
 }
