@@ -45,13 +45,13 @@ pub struct Attachment {
     /// Members of its target whose meaning is unknown. Policies that differ in them have different targets: they do not
     /// conflict, and it is unknown how they combine.
     pub unknown: Option<Arc<str>>,
-    /// Whether it applies only to requests from its own namespace.
+    /// Whether the policy applies only to requests from its own namespace.
     pub consumer: bool,
-    /// Whether it is attached to every Namespace; policies attached to one Namespace are more specific.
+    /// Whether the policy is attached to every Namespace; policies attached to one Namespace are more specific.
     pub all_namespaces: bool,
-    /// Whether its controllers reject it on some paths.
+    /// Whether the controllers of the policy reject it on some paths.
     pub rejected_on_some_paths: bool,
-    /// The sections of the object on which its controllers leave it out, by label.
+    /// The sections of the object, by label, on which the controllers of the policy leave it out.
     pub left_out: Arc<[Arc<str>]>,
 }
 
@@ -96,7 +96,7 @@ pub fn own_pods(policy: &Policy, gateway: &ObjectKey) -> String {
 // === impl Attachment ===
 
 impl Attachment {
-    /// Whether it applies to only a part of the requests to its object.
+    /// Whether the policy applies to only a part of the requests to its object.
     pub fn is_partial(&self) -> bool {
         self.consumer || self.rejected_on_some_paths || !self.left_out.is_empty()
     }

@@ -124,7 +124,7 @@ pub enum Select {
     Filter(Arc<str>, u16),
 }
 
-/// Settings under one strategy. A policy of the legacy dialect has up to two stanzas.
+/// Settings under one strategy. A policy of GEP-713 of 2021 has up to two stanzas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stanza {
     /// The strategy.
@@ -226,7 +226,7 @@ impl Policy {
         &self.object.key
     }
 
-    /// Whether it declares that its sections come later.
+    /// Whether the policy declares that its sections come later.
     pub fn is_pending(&self) -> bool {
         let annotation = self.object.meta.annotations.get(PENDING);
         annotation.is_some_and(|value| &**value == "true")
@@ -267,7 +267,7 @@ impl Policy {
         self.stanzas().for_each(|part| part.take_from(spec));
     }
 
-    /// Whether it merges with others by another strategy than policies that name none.
+    /// Whether the policy merges with others by another strategy than policies that name none.
     pub fn chooses_to_merge(&self) -> bool {
         let unset = *self.profile.default_strategy;
         let mut stanzas = self.strategies.iter().flat_map(|stanzas| stanzas.iter());
@@ -298,12 +298,12 @@ pub fn spec(object: &Object) -> Value {
 // === impl TargetRef ===
 
 impl TargetRef {
-    /// Whether it selects objects by their metadata, instead of naming one.
+    /// Whether the reference selects objects by their metadata, instead of naming one.
     pub fn selects(&self) -> bool {
         !matches!(self.select, Select::Name(_) | Select::Filter(..))
     }
 
-    /// Whether it selects objects by labels: their own, or those of their Pods.
+    /// Whether the reference selects objects by labels: their own, or those of their Pods.
     pub fn selects_by_labels(&self) -> bool {
         matches!(self.select, Select::Labels(_) | Select::Pods(_))
     }
@@ -313,7 +313,7 @@ impl TargetRef {
         matches!(self.select, Select::Filter(..))
     }
 
-    /// Whether it refers to the whole object, as far as is known.
+    /// Whether the reference is to the whole object, as far as is known.
     pub fn is_whole(&self) -> bool {
         self.section.is_none() && self.port.is_none()
     }
@@ -343,7 +343,7 @@ impl TargetRef {
         }
     }
 
-    /// Whether it names or selects an object, for a policy in `own`. A selector of a cluster-scoped policy spans all
+    /// Whether the reference names or selects an object, for a policy in `own`. A selector of a cluster-scoped policy spans all
     /// namespaces.
     pub fn matches(&self, own: &Arc<str>, key: &ObjectKey, object: Option<&Object>) -> bool {
         let is_in_namespace = || self.namespace(own) == key.namespace;
@@ -379,7 +379,7 @@ impl TargetRef {
         selector.into_iter().flat_map(Selector::equal)
     }
 
-    /// Whether it selects in more than one namespace, for a policy in `own`.
+    /// Whether the reference selects in more than one namespace, for a policy in `own`.
     pub fn spans(&self, own: &Arc<str>) -> bool {
         let selects = self.selects_by_labels() && self.namespace.is_none();
         selects && (own.is_empty() || self.from != From::Same)

@@ -207,7 +207,7 @@ pub fn impact(before: &Snapshot, after: &Snapshot, objects: &ChangedObjects) -> 
     let orphaned = orphaned::orphaned(before, after, &differing);
     let is_nothing = changes.is_empty() && lost_protection.is_empty() && orphaned.is_empty();
     let alone = is_nothing && objects.all().count() == 1;
-    let idle = no_effect::idle(before, after, objects, &policies, alone);
+    let idle = no_effect::without_effect(before, after, objects, &policies, alone);
     let affected = changes.iter().map(|change| &change.object.0.object);
     let affected: BTreeSet<&ObjectKey> = affected.collect();
     Impact {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::engine::kinds::profile::{Direction, Op, Strategies, Strategy, strategy_text};
 use crate::engine::policy::{Policy, Stanza, StanzaPlace, value_at};
 
-/// The strategy by its GEP-713 name: `atomic defaults`. A policy of the legacy dialect can have two. `None` if the
+/// The strategy by its GEP-713 name: `atomic defaults`. A policy of GEP-713 of 2021 can have two. `None` if the
 /// strategy cannot be used.
 pub(super) fn strategy(policy: &Policy) -> Option<String> {
     let stanzas = policy.strategies.as_ref()?;

@@ -1,4 +1,4 @@
-//! Fields that policies control and that a target sets itself (legacy dialect).
+//! Fields that policies control and that a target sets itself (GEP-713 of 2021).
 
 use serde_json::Value;
 

@@ -34,7 +34,7 @@ pub(super) fn by_age<'a>(
 }
 
 /// The stanzas of one level, the established first. If the oldest or the newest policy wins, it represents the level.
-/// In the legacy dialect the oldest wins field by field, so its defaults come last.
+/// In GEP-713 of 2021 the oldest wins field by field, so its defaults come last.
 pub(super) fn level_stanzas<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> Vec<StanzaRef<'a>> {
     if profile.strategies.legacy {
         return oldest_over(level.iter().flat_map(|policy| policy.stanzas()).collect());

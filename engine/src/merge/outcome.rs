@@ -94,7 +94,7 @@ pub fn policy_outcome(
         }
         Some(Merged::Settings(tree)) => tree,
     };
-    // A policy of the legacy dialect may set a field twice.
+    // A policy of GEP-713 of 2021 may set a field twice.
     let twice = policy.stanzas().len() > 1;
     if !twice
         && policy

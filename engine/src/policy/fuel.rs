@@ -67,7 +67,7 @@ pub(crate) const MOST_REFERENCES: usize = 1_000;
 pub(crate) const MOST_ROUTES: usize = 250;
 /// Comparisons with label selectors that may be made per reference.
 pub(crate) const LOOKED_AT: usize = 100;
-/// The maximum number of settings that one policy of the legacy dialect is compared with.
+/// The maximum number of settings that one policy of GEP-713 of 2021 is compared with.
 pub(crate) const MOST_COMPARED: usize = MAX_UNITS;
 /// The maximum number of conflicting fields that are reported for one policy on one target.
 pub(crate) const MOST_CONFLICTS: usize = 1_000;

@@ -220,7 +220,7 @@ fn stanza_strategy(
             });
         }
         (Some(op), _) | (None, Some(Strategy::Merge(_, op))) => op,
-        // The legacy dialect merges field by field (GEP-713 of 2021, hierarchy).
+        // GEP-713 of 2021 merges field by field (hierarchy).
         (None, _) if by_field => Op::Patch,
         (None, _) => Op::Atomic,
     };

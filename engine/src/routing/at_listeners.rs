@@ -20,7 +20,7 @@ use crate::topology::{ListenerHostname, NotAttachedReason, intersect, kept_out_b
 pub(super) struct ControllerRules {
     /// The isolation of the listeners, if it is known.
     pub(super) isolation: Option<ListenerIsolation>,
-    /// Whether it refuses requests with the host of another listener than the one that has the connection, if that is known.
+    /// Whether the controller rejects requests with the host of another listener than the one that has the connection, if that is known.
     pub(super) rejects_misdirected_requests: Option<bool>,
     /// The order in which it tries rules.
     pub(super) order: RuleOrder,

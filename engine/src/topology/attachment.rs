@@ -196,7 +196,7 @@ fn at_listeners(
     route: &Arc<Object>,
     parent: &ParentRef,
 ) -> ParentAttachment {
-    // The refusal of the listener that comes closest to accepting the route.
+    // The reason of the listener that comes closest to accepting the route.
     let mut nearest: Option<(bool, NotAttachedReason, &Listener)> = None;
     let mut winner: Option<Arc<Object>> = None;
     let mut taken = Vec::new();

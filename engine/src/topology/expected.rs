@@ -1,4 +1,4 @@
-//! Listeners and routes that are refused whatever their controllers report. Such a report says no more than that, and is out of date
+//! Listeners and routes that are not accepted whatever their controllers report. Such a report says no more than that, and is out of date
 //! where a change lets them in.
 
 use super::accept::{NotAttachedReason, OwnListener, why_not_attached};

@@ -2,7 +2,7 @@
 //!
 //! An `HTTPRoute` and a `GRPCRoute` with the same hostname on one listener: a controller may serve both, or accept
 //! only the older one (Gateway API 1.7, `hostnames` of both kinds). Both are served, unless a fact about the controller says
-//! otherwise: no controller whose source was looked at refuses one.
+//! otherwise: no controller whose source was looked at rejects one.
 //!
 //! Of several routes of TCP and TLS some controllers serve only the oldest on a listener (`oneRouteListeners`).
 

@@ -18,7 +18,7 @@ use crate::engine::status::conditions::{Accepted, PolicyStatus, State, statuses}
 
 /// Policies of the change that are not in `busy`, the policies whose settings come or go; and the changed object
 /// itself, if it is `alone`, policies could apply to it, and nothing else changes.
-pub(super) fn idle(
+pub(super) fn without_effect(
     before: &Snapshot,
     after: &Snapshot,
     changed: &ChangedObjects,

@@ -445,7 +445,7 @@ fn gives_way(
         && !winner.from.contains(&target.target)
 }
 
-/// Fields that another policy of the legacy dialect sets to a different value on the same target.
+/// Fields that another policy of GEP-713 of 2021 sets to a different value on the same target.
 fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
     if !policy.profile.strategies.value.legacy || target.accepted != Accepted::Accepted {
         return Vec::new();

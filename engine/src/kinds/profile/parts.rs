@@ -217,14 +217,14 @@ pub struct Strategies {
     pub nested: BTreeMap<String, Op>,
     /// Whether one policy may have both stanzas, which then merge field by field.
     pub legacy: bool,
-    /// Whether nothing excludes both stanzas together, although the kind is not known to follow the legacy dialect: a
+    /// Whether nothing excludes both stanzas together, although the kind is not known to follow GEP-713 of 2021: a
     /// single stanza is atomic, and two in one policy merge field by field.
     pub takes_both: bool,
     /// The name that the API server fills in by default.
     pub default: Option<String>,
     /// Fields of `spec` that neither stanza contains: next to a stanza they are not settings.
     pub apart: Vec<String>,
-    /// Maps with arbitrary keys, which the legacy dialect replaces as a whole; paths within the settings.
+    /// Maps with arbitrary keys, which GEP-713 of 2021 replaces as a whole; paths within the settings.
     pub maps: Vec<Vec<String>>,
 }
 

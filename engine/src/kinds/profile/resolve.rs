@@ -243,7 +243,7 @@ pub(super) fn level(allow: &[Allowed]) -> Option<Level> {
     levels.all(|level| level == Some(first)).then_some(first)
 }
 
-/// Direct kinds, None and the legacy dialect keep the oldest policy; other kinds merge as levels do.
+/// Direct kinds, None and kinds of GEP-713 of 2021 keep the oldest policy; other kinds merge as levels do.
 fn same_target(class: Class, strategies: &Strategies, unset: Strategy) -> SameTarget {
     let stand_together = matches!(unset, Strategy::Merge(_, Op::Additive));
     let keeps_oldest = class == Class::Direct || unset == Strategy::None || strategies.legacy;

@@ -294,7 +294,7 @@ fn does_nothing(policy: &Policy, group: &PathGroup) -> bool {
     group.effective.lacks_required(&policy.profile) && !replaces_others
 }
 
-/// The settings of a policy, without duplicates: a policy of the legacy dialect may set a field twice.
+/// The settings of a policy, without duplicates: a policy of GEP-713 of 2021 may set a field twice.
 fn paths_of(policy: &Policy) -> Arc<[SettingPath]> {
     let paths: BTreeSet<SettingPath> = policy.stanzas().flat_map(StanzaRef::paths).collect();
     paths.into_iter().collect()

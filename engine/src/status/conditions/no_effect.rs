@@ -103,10 +103,10 @@ fn lasting(
         return away;
     }
     let why = lacks_required(policy)
-        .or_else(|| idle_on_route(policy, target))
-        .or_else(|| idle_at_level(snapshot, policy, target))
-        .or_else(|| idle_on_ports(policy, groups, target))
-        .or_else(|| idle_by_protocol(policy, groups))
+        .or_else(|| without_effect_on_route(policy, target))
+        .or_else(|| without_effect_at_level(snapshot, policy, target))
+        .or_else(|| without_effect_on_ports(policy, groups, target))
+        .or_else(|| without_effect_by_protocol(policy, groups))
         .or_else(|| of_other_listeners(snapshot, policy, groups, target));
     if why.is_some() {
         return why;
@@ -312,7 +312,7 @@ fn not_followed(
 }
 
 /// Why the settings of a policy do nothing at a level.
-fn idle_at_level(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
+fn without_effect_at_level(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
     let kind = &target.object.gk;
     let level = match (Level::end_for(kind), &target.section) {
         (level @ (Level::Listener | Level::Rule), Some(_)) => level,
@@ -371,7 +371,11 @@ fn paths_at<'a>(snapshot: &'a Snapshot, policy: &'a Policy, target: &Place) -> V
 }
 
 /// The reason if all settings of a policy are for ports on which its target has no listener.
-fn idle_on_ports(policy: &Policy, groups: &[&PathGroup], target: &Place) -> Option<String> {
+fn without_effect_on_ports(
+    policy: &Policy,
+    groups: &[&PathGroup],
+    target: &Place,
+) -> Option<String> {
     let ports = policy.only_ports().filter(|_| groups.is_empty())?;
     let ports: BTreeSet<String> = ports.iter().map(|port| format!("port {port}")).collect();
     Some(format!(
@@ -381,7 +385,7 @@ fn idle_on_ports(policy: &Policy, groups: &[&PathGroup], target: &Place) -> Opti
 }
 
 /// The reason if none of a policy's settings applies to listeners with the protocols of its target.
-fn idle_by_protocol(policy: &Policy, groups: &[&PathGroup]) -> Option<String> {
+fn without_effect_by_protocol(policy: &Policy, groups: &[&PathGroup]) -> Option<String> {
     let on_listeners = &policy.profile.merging.on_listeners;
     let facts = groups.iter().map(|group| group.listener);
     let is_idle = |facts: ListenerFacts| {
@@ -403,7 +407,7 @@ fn idle_by_protocol(policy: &Policy, groups: &[&PathGroup]) -> Option<String> {
 }
 
 /// Why a policy does nothing on a route of a kind that supports few settings.
-fn idle_on_route(policy: &Policy, target: &Place) -> Option<String> {
+fn without_effect_on_route(policy: &Policy, target: &Place) -> Option<String> {
     let (place, on) = policy.profile.on_routes_of(&target.object.gk)?;
     let (own, route) = (&policy.key().gk.kind, &target.object.gk.kind);
     if target.section.is_some() && !on.sections {

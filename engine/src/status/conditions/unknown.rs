@@ -46,7 +46,7 @@ pub(super) fn if_it_delegates(snapshot: &Snapshot, target: &Place) -> Option<Str
         .flatten()
 }
 
-/// The reason if the controller of a route, which is not known, may refuse it for an older route of another kind.
+/// The reason if the controller of a route, which is not known, may reject it for an older route of another kind.
 pub(super) fn if_it_is_rejected(snapshot: &Snapshot, target: &Place) -> Option<String> {
     let route = snapshot.get(&target.object)?;
     let older = perhaps_rejected_for(snapshot, route)?;

@@ -43,8 +43,8 @@ pub(super) fn strategies(schemas: &Schemas, budget: &mut CelBudget) -> Strategie
 /// The strategies of one version. The names of a field are complete only if it is an enum. Both stanzas must be
 /// objects with a common field: other kinds use these words for lists and bodies.
 ///
-/// If nothing names a strategy or excludes both stanzas, a kind with a single target follows the legacy
-/// dialect. For a kind with a list of targets this is unknown: under GEP-713 a stanza is atomic, and a policy has one.
+/// If nothing names a strategy or excludes both stanzas, a kind with a single target follows GEP-713
+/// of 2021. For a kind with a list of targets this is unknown: under GEP-713 a stanza is atomic, and a policy has one.
 fn of_version(spec: &Value, budget: &mut CelBudget) -> Strategies {
     let stanzas = [StanzaNames::PLURAL, StanzaNames::SINGULAR]
         .into_iter()
@@ -63,7 +63,7 @@ fn of_version(spec: &Value, budget: &mut CelBudget) -> Strategies {
     // A field inside with other values than strategies does not exclude both stanzas.
     let named_inside = inside.values().any(|op| *op != Op::Custom);
     let takes_both = stanzas.is_some() && field.is_none() && !named_inside && !keeps_apart;
-    // The legacy dialect predates lists of targets.
+    // GEP-713 of 2021 predates lists of targets.
     let is_older = property(spec, "targetRefs").is_none();
     Strategies {
         path: field.map(|(name, _)| name.to_owned()),
@@ -125,7 +125,7 @@ fn inside(spec: &Value, stanzas: StanzaNames) -> BTreeMap<String, Op> {
         .collect()
 }
 
-/// Maps with arbitrary keys, as opposed to objects with fields: the legacy dialect and `project-fields` replace them
+/// Maps with arbitrary keys, as opposed to objects with fields: GEP-713 of 2021 and `project-fields` replace them
 /// as a whole. Paths within the settings.
 fn maps(spec: &Value) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
