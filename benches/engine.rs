@@ -81,9 +81,9 @@ fn main() {
 #[inline(never)]
 fn once(snapshot: &Snapshot, case: &Case, i: usize) {
     let body = &case.bodies[i % case.bodies.len()];
-    let conduct = ReviewSettings::default();
+    let review_settings = ReviewSettings::default();
     let evidence = Evidence::Authoritative;
-    let answer = respond(snapshot, &conduct, &evidence, case.endpoint, body);
+    let answer = respond(snapshot, &review_settings, &evidence, case.endpoint, body);
     assert!(answer.unwrap().len() > 100);
 }
 

@@ -95,13 +95,19 @@ fn timed(groups: &[fn() -> Vec<Hostile>], only: &str, time: Timing) -> Vec<Timed
 
 /// The first review of a new server: no policy settings have been parsed.
 fn first(hostile: &Hostile) -> Timed {
-    let conduct = states::configuration().conduct();
+    let review_settings = states::configuration().review_settings();
     let body = hostile.body();
     let ask = || {
         let snapshot = hostile.state.build();
         let (evidence, endpoint) = (Evidence::Authoritative, Endpoint::Validate);
         let started = Instant::now();
-        let answer = respond(&snapshot, &conduct, &evidence, endpoint, body.as_bytes());
+        let answer = respond(
+            &snapshot,
+            &review_settings,
+            &evidence,
+            endpoint,
+            body.as_bytes(),
+        );
         let took = started.elapsed();
         assert!(answer.is_ok(), "{}", hostile.name);
         took
@@ -117,10 +123,16 @@ fn first(hostile: &Hostile) -> Timed {
 #[inline(never)]
 fn time(hostile: &Hostile) -> Timed {
     let (snapshot, body) = (hostile.state.get(), hostile.body());
-    let conduct = states::configuration().conduct();
+    let review_settings = states::configuration().review_settings();
     let once = |endpoint, evidence: &Evidence| {
         let started = Instant::now();
-        let answer = respond(snapshot, &conduct, evidence, endpoint, body.as_bytes());
+        let answer = respond(
+            snapshot,
+            &review_settings,
+            evidence,
+            endpoint,
+            body.as_bytes(),
+        );
         let took = started.elapsed();
         assert!(answer.is_ok(), "{}", hostile.name);
         took

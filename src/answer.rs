@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 
 use crate::engine::model::printable;
 
+pub mod change_set;
+pub mod controller_status;
 pub mod description;
 pub mod difference;
 pub mod effective;
 pub mod explanation;
 pub mod graph;
-pub mod guarded;
 pub mod guardrails;
 pub mod health;
 pub mod impact;
@@ -23,13 +24,12 @@ pub mod openreports;
 pub mod policies;
 pub mod problems;
 pub mod report;
-pub mod reported;
 pub mod state;
 pub mod strategy;
 pub mod tested;
 pub mod workload;
 
-pub use effective::Effective;
+pub use effective::EffectiveSettings;
 pub use named::{KindName, Named};
 
 /// The version of that interface.

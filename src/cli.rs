@@ -150,7 +150,7 @@ pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The result of a command that could run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CommandResult {
     /// No findings.
     Clean,
     /// There are findings that fail the command.
@@ -241,7 +241,7 @@ fn command(called: Option<&Path>) -> clap::Command {
 ///
 /// # Errors
 /// Those of the command.
-pub fn run(cli: Cli) -> Result<Outcome, Failure> {
+pub fn run(cli: Cli) -> Result<CommandResult, Failure> {
     let done = match cli.command {
         Command::Check(args) => return check::run(args),
         Command::Serve(args) => serve::run(args),
@@ -266,7 +266,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Failure> {
         Command::Man(args) => man::run(&args),
         Command::Certs(args) => certs::run(&args),
     };
-    done.map(|()| Outcome::Clean)
+    done.map(|()| CommandResult::Clean)
 }
 
 /// Writes to standard output. A closed pipe (`| head`) is not an error.

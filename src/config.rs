@@ -8,7 +8,7 @@ use attache_guardrails::{GuardrailFile, Guardrails};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::engine::admission::disclosure::{Disclosure, Levels};
+use crate::engine::admission::disclosure::{Disclosure, DisclosureLevels};
 use crate::engine::admission::finding::Code;
 use crate::engine::admission::mutate::{Mutations, Switches};
 use crate::engine::admission::mutation::Mutation;
@@ -127,7 +127,7 @@ pub struct Text {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("{}", unread(path, source))]
+    #[error("{}", unreadable_message(path, source))]
     Read {
         /// The file.
         path: PathBuf,
@@ -148,7 +148,7 @@ pub enum ConfigError {
 }
 
 /// Why a file cannot be read.
-fn unread(path: &Path, why: &std::io::Error) -> String {
+fn unreadable_message(path: &Path, why: &std::io::Error) -> String {
     let path = path.display();
     match why.kind() {
         ErrorKind::NotFound => format!("{path} does not exist"),
@@ -185,10 +185,10 @@ impl Configuration {
     }
 
     /// The settings of reviews.
-    pub fn conduct(&self) -> ReviewSettings {
+    pub fn review_settings(&self) -> ReviewSettings {
         ReviewSettings {
             severities: Severities::new(self.findings.clone(), self.overrides.clone()),
-            levels: Levels::new(&self.disclosure),
+            levels: DisclosureLevels::new(&self.disclosure),
             mutations: Mutations::new(&self.mutations),
             suppressors: self.suppressions.refusals.clone(),
             guard: (!self.guardrails.is_empty())
@@ -374,10 +374,10 @@ mod tests {
     fn a_mutation_is_on_where_it_is_named() {
         let head = "apiVersion: attache.dev/v1\nkind: Configuration\n";
         let on = "mutations: {normalize-targets: true, project-fields: false}\n";
-        let conduct = read(&format!("{head}{on}")).unwrap().conduct();
-        assert!(conduct.mutations.has(Mutation::NormalizeTargets));
-        assert!(!conduct.mutations.has(Mutation::ProjectFields));
-        assert!(!conduct.mutations.has(Mutation::DefaultStrategy));
+        let review_settings = read(&format!("{head}{on}")).unwrap().review_settings();
+        assert!(review_settings.mutations.has(Mutation::NormalizeTargets));
+        assert!(!review_settings.mutations.has(Mutation::ProjectFields));
+        assert!(!review_settings.mutations.has(Mutation::DefaultStrategy));
         let error = read(&format!("{head}mutations: {{normalise-targets: true}}\n"));
         assert!(error.unwrap_err().contains("normalise-targets"));
     }

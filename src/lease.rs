@@ -27,7 +27,7 @@ const MARGIN: Duration = Duration::from_secs(2);
 /// The interval between two renewals by the holder.
 const RENEW: Duration = Duration::from_secs(5);
 /// The interval between two checks by the others.
-const LOOK: Duration = Duration::from_secs(2);
+const RETRY_INTERVAL: Duration = Duration::from_secs(2);
 /// The longest that a request may take.
 const REQUEST: Duration = Duration::from_secs(4);
 
@@ -120,14 +120,14 @@ impl LeaseTask {
                     }
                     Ok(false) => {
                         trouble = None;
-                        LOOK
+                        RETRY_INTERVAL
                     }
                     Err(why) => {
                         if trouble.as_ref() != Some(&why) {
                             tracing::warn!(lease = self.name, %why, "the Lease cannot be read or written");
                         }
                         trouble = Some(why);
-                        LOOK
+                        RETRY_INTERVAL
                     }
                 },
             };

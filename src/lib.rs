@@ -25,7 +25,7 @@
 //! - [`ui`] serves the live page: its files and its data, and checks who may see them.
 //! - [`background`] judges the current state in the background, for metrics and reports.
 //! - [`lease`] chooses one of several replicas.
-//! - [`status_writer`] writes conditions into the status of the objects that policies act on.
+//! - [`status_writer`] writes conditions into the status of the objects that policies apply to.
 //! - [`today`] returns the current date.
 //! - [`serve`] connects `cache` and `http`, which do not import each other.
 

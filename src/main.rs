@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use attache::cli::Outcome;
+use attache::cli::CommandResult;
 
 /// A review allocates and frees thousands of small values; mimalloc takes half the time of the system allocator.
 #[global_allocator]
@@ -14,8 +14,8 @@ const COULD_NOT_RUN: u8 = 2;
 fn main() -> ExitCode {
     let cli = attache::cli::parse();
     match attache::cli::run(cli) {
-        Ok(Outcome::Clean) => ExitCode::SUCCESS,
-        Ok(Outcome::Findings) => ExitCode::FAILURE,
+        Ok(CommandResult::Clean) => ExitCode::SUCCESS,
+        Ok(CommandResult::Findings) => ExitCode::FAILURE,
         Err(error) => {
             attache::cli::say(&error);
             ExitCode::from(COULD_NOT_RUN)

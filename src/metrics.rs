@@ -153,7 +153,7 @@ impl Metrics {
     }
 
     /// Records a contact about a kind, now.
-    pub fn heard_of(&self, kind: &str) {
+    pub fn record_contact(&self, kind: &str) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         self.cache_last_event
             .with_label_values(&[kind])
@@ -223,7 +223,7 @@ mod tests {
         let metrics = Metrics::new().unwrap();
         let series = |text: &str| text.lines().filter(|line| !line.starts_with('#')).count();
         let before = series(&metrics.text().unwrap());
-        metrics.heard_of("RetryPolicy.example.com");
+        metrics.record_contact("RetryPolicy.example.com");
         for metric in [&metrics.watch_errors] {
             for code in ["403", "500"] {
                 let labels = ["RetryPolicy.example.com", code];

@@ -11,9 +11,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
 /// The longest that a pipe may be silent.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PIPE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The size of one read from a pipe.
-const PIECE: usize = 64 << 10;
+const CHUNK: usize = 64 << 10;
 /// The limit for a configuration, certificate or key, in bytes.
 pub const SMALL: u64 = 4 << 20;
 
@@ -29,8 +29,8 @@ pub enum Pipes {
 /// The bytes of a file.
 ///
 /// # Errors
-/// If the file cannot be opened or read, has more than `most` bytes, or is neither a regular file nor an allowed pipe.
-pub fn bytes(path: &Path, most: u64, pipes: Pipes) -> io::Result<Vec<u8>> {
+/// If the file cannot be opened or read, has more than `limit` bytes, or is neither a regular file nor an allowed pipe.
+pub fn bytes(path: &Path, limit: u64, pipes: Pipes) -> io::Result<Vec<u8>> {
     // Without NONBLOCK, opening a pipe waits for a writer.
     let file = OpenOptions::new()
         .read(true)
@@ -39,14 +39,14 @@ pub fn bytes(path: &Path, most: u64, pipes: Pipes) -> io::Result<Vec<u8>> {
     let metadata = file.metadata()?;
     let kind = metadata.file_type();
     if kind.is_file() {
-        if metadata.len() > most {
-            return Err(too_large(most));
+        if metadata.len() > limit {
+            return Err(too_large(limit));
         }
         // The size is not trusted: files grow.
-        return limited(&file, most);
+        return limited(&file, limit);
     }
     if kind.is_fifo() && pipes == Pipes::Read {
-        return through(&file, most);
+        return through(&file, limit);
     }
     let what = if kind.is_dir() {
         "a directory"
@@ -64,20 +64,20 @@ pub fn bytes(path: &Path, most: u64, pipes: Pipes) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// As for [`bytes()`], or if the file is not UTF-8 text.
-pub fn text(path: &Path, most: u64, pipes: Pipes) -> io::Result<String> {
-    String::from_utf8(bytes(path, most, pipes)?)
+pub fn text(path: &Path, limit: u64, pipes: Pipes) -> io::Result<String> {
+    String::from_utf8(bytes(path, limit, pipes)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
 /// All bytes of a reader, up to a limit.
 ///
 /// # Errors
-/// If the reader fails, or has more than `most` bytes.
-pub fn limited(from: impl io::Read, most: u64) -> io::Result<Vec<u8>> {
+/// If the reader fails, or has more than `limit` bytes.
+pub fn limited(from: impl io::Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let length = from.take(most + 1).read_to_end(&mut bytes)?;
-    if length as u64 > most {
-        return Err(too_large(most));
+    let length = from.take(limit + 1).read_to_end(&mut bytes)?;
+    if length as u64 > limit {
+        return Err(too_large(limit));
     }
     Ok(bytes)
 }
@@ -105,14 +105,14 @@ pub fn within(directory: &Path, name: &str) -> Option<PathBuf> {
     (file.is_file() && !leads_out(&file)).then_some(file)
 }
 
-fn through(mut pipe: &File, most: u64) -> io::Result<Vec<u8>> {
-    let patience = Timespec::try_from(PATIENCE).map_err(io::Error::other)?;
+fn through(mut pipe: &File, limit: u64) -> io::Result<Vec<u8>> {
+    let patience = Timespec::try_from(PIPE_TIMEOUT).map_err(io::Error::other)?;
     let mut bytes = Vec::new();
-    let mut piece = vec![0; PIECE];
+    let mut piece = vec![0; CHUNK];
     loop {
         let mut asked = [PollFd::new(&pipe, PollFlags::IN)];
         if poll(&mut asked, Some(&patience))? == 0 {
-            let seconds = PATIENCE.as_secs();
+            let seconds = PIPE_TIMEOUT.as_secs();
             return Err(io::Error::other(format!(
                 "nothing came through this pipe for {seconds} seconds"
             )));
@@ -124,14 +124,14 @@ fn through(mut pipe: &File, most: u64) -> io::Result<Vec<u8>> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-        if bytes.len() as u64 > most {
-            return Err(too_large(most));
+        if bytes.len() as u64 > limit {
+            return Err(too_large(limit));
         }
     }
 }
 
-fn too_large(most: u64) -> io::Error {
-    io::Error::other(format!("larger than {} MiB", most >> 20))
+fn too_large(limit: u64) -> io::Error {
+    io::Error::other(format!("larger than {} MiB", limit >> 20))
 }
 
 #[cfg(test)]

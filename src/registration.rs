@@ -5,17 +5,17 @@
 
 mod ca;
 mod configuration;
-mod keep;
 mod role;
 mod rules;
+mod update;
 
 pub use ca::ca_bundle;
 pub use configuration::{CallBy, FailurePolicy, WebhookOptions, configuration};
-pub use keep::{
-    CA_FIELD_MANAGER, FIELD_MANAGER, amendment, ca_amendment, injected_by_cert_manager, published,
-};
 pub use role::role;
 pub use rules::{Policies, Resource, is_nameable, policies, webhooks};
+pub use update::{
+    CA_FIELD_MANAGER, FIELD_MANAGER, ca_update, injected_by_cert_manager, published, update_for,
+};
 
 /// The API group of webhook configurations.
 pub const GROUP: &str = "admissionregistration.k8s.io";

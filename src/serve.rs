@@ -77,14 +77,14 @@ pub async fn serve(args: Args, begin: StartSession) -> Result<(), Failure> {
         None => from_cluster(&args, known, &config, &certificates, ends, &metrics).await?,
     };
     state.outside.traces = traces.clone();
-    let conduct = Arc::new(ArcSwap::from_pointee(settings(&config, &state.guardrails)));
+    let review_settings = Arc::new(ArcSwap::from_pointee(settings(&config, &state.guardrails)));
     let health = Health::default();
-    background.spawn(background_judge(&mut state, &conduct, &metrics).run());
+    background.spawn(background_judge(&mut state, &review_settings, &metrics).run());
     let follow = FollowedConfiguration {
         file: args.config.clone(),
         directory: args.from.clone(),
         seen: text,
-        settings: conduct.clone(),
+        settings: review_settings.clone(),
         guardrails: state.guardrails.clone(),
         retains_specs: args.ui,
         rules: sender,
@@ -92,15 +92,21 @@ pub async fn serve(args: Args, begin: StartSession) -> Result<(), Failure> {
         metrics: metrics.clone(),
     };
     background.spawn(follow.run(CONFIG_POLL));
-    let page = args
-        .ui
-        .then(|| page::router(&state, &conduct, rules_in_use, begin, &mut background));
+    let page = args.ui.then(|| {
+        page::router(
+            &state,
+            &review_settings,
+            rules_in_use,
+            begin,
+            &mut background,
+        )
+    });
     announce(&args, &listen, &admin_port);
 
     let options = options(&args);
     let app = App::new(
         state.snapshot,
-        conduct,
+        review_settings,
         state.outside,
         metrics.clone(),
         limits(&config),

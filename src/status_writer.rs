@@ -1,5 +1,5 @@
-//! Writes `<domain>/<Kind>Affected` into the status of objects that policies act on (GEP-713, target object status):
-//! when a policy starts to act on an object, and when it stops. Off by default.
+//! Writes `<domain>/<Kind>Affected` into the status of objects that policies apply to (GEP-713, target object status):
+//! when a policy starts to apply to an object, and when it stops. Off by default.
 //!
 //! Controllers own the status of these objects. attache has entries of its own there and leaves all others as they
 //! are: it writes after the controller has seen the object, never takes over a condition that somebody else writes, and
@@ -37,7 +37,7 @@ use self::write::{Done, Writer};
 /// The name by which attache writes its entries: in `status.parents[].controllerName`, and as field manager.
 pub const CONTROLLER: &str = "attache.dev/status-writer";
 
-/// The most objects that are written in a second: a policy on a Gateway may start to act on thousands of routes at once.
+/// The most objects that are written in a second: a policy on a Gateway may start to apply to thousands of routes at once.
 const WRITES_PER_SECOND: u32 = 50;
 /// The most requests to the API server at a time.
 const AT_A_TIME: usize = 4;

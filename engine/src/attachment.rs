@@ -3,17 +3,17 @@
 mod affected_objects;
 mod by_controller;
 mod caveats;
+mod cleartext_listeners;
 pub mod conflict;
-pub(crate) mod lost_elsewhere;
+pub(crate) mod conflict_at_another_target;
+mod gateways_with_unknown_pods;
 mod open_targets;
-mod other_targets;
-mod plain_listeners;
 pub mod rejection;
+mod rejection_of_another_target;
 mod reported_invalid;
 pub mod reported_rejections;
 pub mod reports;
-pub mod requests_to;
-mod unknown_pods;
+pub mod requests_to_backend;
 mod unresolved;
 
 pub use affected_objects::affected_objects;
@@ -23,17 +23,17 @@ use std::sync::Arc;
 
 use crate::attachment::by_controller::is_not_taken_as_core;
 use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
-use crate::kinds::profile::{Classes, CrossNamespace, Only, Profile, WhenRejected};
+use crate::kinds::profile::{Classes, CrossNamespace, NamingRestriction, Profile, WhenRejected};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{From, Node, Object};
 use crate::model::section;
 use crate::policy::{Policy, Select, TargetRef, is_cluster_scoped};
 use crate::state::grants::granted;
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
+use gateways_with_unknown_pods::has_unknown_pods;
 pub use open_targets::{may_open, opened_by_target};
-pub use other_targets::is_of_another_target;
+pub use rejection_of_another_target::is_of_another_target;
 use reported_rejections::Rejected;
-use unknown_pods::has_unknown_pods;
 
 /// A policy that is attached to an object or to a section of it.
 #[derive(Clone, Debug)]
@@ -45,13 +45,13 @@ pub struct Attachment {
     /// Members of its target whose meaning is unknown. Policies that differ in them have different targets: they do not
     /// conflict, and it is unknown how they combine.
     pub unknown: Option<Arc<str>>,
-    /// Whether it acts only on requests from its own namespace.
+    /// Whether the policy applies only to requests from its own namespace.
     pub consumer: bool,
-    /// Whether it is attached to every Namespace; policies attached to one Namespace are more specific.
+    /// Whether the policy is attached to every Namespace; policies attached to one Namespace are more specific.
     pub all_namespaces: bool,
-    /// Whether its controllers reject it on some paths.
-    pub disputed: bool,
-    /// The sections of the object on which its controllers leave it out, by label.
+    /// Whether the controllers of the policy reject it on some paths.
+    pub rejected_on_some_paths: bool,
+    /// The sections of the object, by label, on which the controllers of the policy leave it out.
     pub left_out: Arc<[Arc<str>]>,
 }
 
@@ -82,7 +82,7 @@ pub enum AttachmentPermission {
     OwnPods,
 }
 
-/// Why it is unknown whether a policy acts on a Gateway with its own Pods
+/// Why it is unknown whether a policy applies to a Gateway with its own Pods
 /// ([`AttachmentPermission::OwnPods`]).
 pub fn own_pods(policy: &Policy, gateway: &ObjectKey) -> String {
     let pods = policy.profile.gateway_pods.as_ref();
@@ -96,13 +96,13 @@ pub fn own_pods(policy: &Policy, gateway: &ObjectKey) -> String {
 // === impl Attachment ===
 
 impl Attachment {
-    /// Whether it acts on only a part of the requests to its object.
+    /// Whether the policy applies to only a part of the requests to its object.
     pub fn is_partial(&self) -> bool {
-        self.consumer || self.disputed || !self.left_out.is_empty()
+        self.consumer || self.rejected_on_some_paths || !self.left_out.is_empty()
     }
 
     /// Whether its controllers leave it out on a path with these places.
-    pub fn is_left_out<'a>(
+    pub fn is_rejected_at_section<'a>(
         &self,
         object: &ObjectKey,
         mut path: impl Iterator<Item = &'a Place>,
@@ -161,7 +161,10 @@ pub fn attached_to(
         let leaves_attached = || {
             let profile = &policy.profile;
             let mut references = profile.references.iter();
-            profile.clashes.iter().any(|clash| clash.leaves_attached())
+            profile
+                .rejected_because
+                .iter()
+                .any(|cause| cause.leaves_attached())
                 || references.any(|field| field.if_missing != WhenRejected::NotAttached)
                 || policy.rejected_on(&key.gk).next().is_some()
                 || policy.may_be_reported_invalid()
@@ -194,12 +197,13 @@ pub fn attached_to(
                 if is_rejected && not_enforced.is_none() && !explains() {
                     return None;
                 }
-                let disputed = matches!(rejected, Rejected::Through(_)) && rejection.is_none();
+                let rejected_on_some_paths =
+                    matches!(rejected, Rejected::Through(_)) && rejection.is_none();
                 let effect = rejection.map(|rejection| rejection.effect);
                 let policy = not_enforced.as_ref().unwrap_or(policy);
                 let attachment = attachment(policy, target, permission, place.section, effect)?;
                 Some(Attachment {
-                    disputed,
+                    rejected_on_some_paths,
                     ..attachment
                 })
             }));
@@ -254,7 +258,7 @@ fn attachment(
         unknown: target.unknown.clone(),
         consumer: permission == AttachmentPermission::Consumer,
         all_namespaces: target.gk.is_core("Namespace") && target.object(own).is_none(),
-        disputed: false,
+        rejected_on_some_paths: false,
     })
 }
 
@@ -272,7 +276,7 @@ pub fn explains_report(
 }
 
 /// The number of policy targets that [`attached_to`] compares with an object.
-pub(crate) fn candidates(snapshot: &Snapshot, key: &ObjectKey) -> usize {
+pub(crate) fn compared_targets(snapshot: &Snapshot, key: &ObjectKey) -> usize {
     let policies = snapshot.policies_naming(key);
     policies.map(|policy| policy.targets.len()).sum()
 }
@@ -347,7 +351,7 @@ pub fn permission(
     object: &ObjectKey,
 ) -> AttachmentPermission {
     let own = &policy.key().namespace;
-    if !target.is_taken || is_left_out(snapshot, policy, target, object) {
+    if !target.is_taken || ignores_pod_selector(snapshot, policy, target, object) {
         return AttachmentPermission::TargetKindNotSupported;
     }
     if matches!(target.select, Select::Pods(_)) {
@@ -407,7 +411,7 @@ fn namesake(object: &ObjectKey, namespace: &Arc<str>) -> ObjectKey {
 
 /// Whether a selector of Pods does not count for a Gateway: to Gateways in front of Services,
 /// controllers apply only policies that name them.
-fn is_left_out(
+fn ignores_pod_selector(
     snapshot: &Snapshot,
     policy: &Policy,
     target: &TargetRef,
@@ -433,9 +437,9 @@ fn may_name(profile: &Profile, own: &Arc<str>, gk: &GroupKind) -> bool {
     let is_root = profile.root_namespace.as_ref() == Some(own);
     let restriction = profile.allowed(gk).map(|allowed| allowed.only);
     match restriction {
-        Some(None | Some(Only::Selectors)) => true,
-        Some(Some(Only::OwnNamespace)) => false,
-        Some(Some(Only::RootNamespace)) => is_root,
+        Some(None | Some(NamingRestriction::Selectors)) => true,
+        Some(Some(NamingRestriction::OwnNamespace)) => false,
+        Some(Some(NamingRestriction::RootNamespace)) => is_root,
         None => is_root && gk.is_core("Namespace"),
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::{self, Attachment};
 use crate::kinds::profile::{Class, Profile, ServiceAs};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::maps;
@@ -19,42 +19,42 @@ use crate::policy::{ListenerFacts, Policy, TargetRef};
 use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::AncestorPaths;
 
-pub mod affected;
 mod ancestor_group;
+pub mod applying;
 mod arena;
-mod at_hostnames;
 mod attached;
 mod called_services;
+mod candidate_listeners;
 mod delegations;
 mod gateway_by_label;
 mod group;
 mod groups;
+mod hostnames_of_new_listeners;
 pub mod impact;
-mod listeners;
 mod narrow_listeners;
+mod other_controllers;
 mod path_context;
 mod path_set;
+mod policies_by_hostname;
 mod policy_list;
 pub mod protection;
-mod refused_merges;
+mod rejected_merges;
 pub mod renames;
 mod route_path_cache;
 mod routes;
-mod run_by_others;
 mod scope;
 mod section_conflicts;
 pub mod section_renames;
-mod settings_here;
+mod settings_by_place;
 mod stack;
 mod stack_level;
 mod subgraph;
-mod taken_hostnames;
-mod target_fields;
+mod target_fields_cache;
 pub mod traffic;
 mod unreachable_rules;
 
 use arena::Arena;
-pub(crate) use gateway_by_label::{gateway_before, names_same_gateway};
+pub(crate) use gateway_by_label::{gateway_in_front_of, names_same_gateway};
 pub use groups::{controllers_follow, controllers_follow_parents};
 pub use narrow_listeners::{has_narrower_listener, narrower_listeners};
 pub use path_set::PathSet;
@@ -65,7 +65,7 @@ pub use scope::PathScope;
 use stack::Stacks;
 pub use stack_level::{Stack, StackLevel};
 use subgraph::{Subgraph, Subgraphs};
-use target_fields::TargetFieldsCache;
+use target_fields_cache::TargetFieldsCache;
 pub use unreachable_rules::TakenBy;
 use unreachable_rules::UnreachableRules;
 
@@ -77,7 +77,7 @@ pub struct PathGroup {
     /// The policies attached along the paths.
     pub stack: Shared<Stack>,
     /// The effective policy.
-    pub effective: Shared<Effective>,
+    pub effective: Shared<EffectivePolicy>,
     /// Whether the paths reach effective targets of the kind.
     pub complete: bool,
     /// Whether the paths begin at a listener or a mesh Service whose controller applies policies of the kind to them. Objects
@@ -88,7 +88,7 @@ pub struct PathGroup {
 }
 
 /// The stack and the effective policy of a group: equal for groups with the same policies and the same result.
-pub type Outcome = (Shared<Stack>, Shared<Effective>);
+pub type StackAndEffective = (Shared<Stack>, Shared<EffectivePolicy>);
 
 /// Resolves effective policies from one snapshot. Looks up each place once.
 #[derive(Debug)]
@@ -229,8 +229,8 @@ impl<'a> Resolver<'a> {
     }
 
     /// Why the policy's controllers reject it at a place because of other objects.
-    pub fn clash(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
-        self.stacks.clash(policy, place)
+    pub fn rejection_at(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
+        self.stacks.rejection_at(policy, place)
     }
 
     /// The kinds of the policies attached to the paths through an object, at the object or above it; sorted.
@@ -296,7 +296,7 @@ impl<'a> Resolver<'a> {
         there.map(|step| step.place.object.clone()).collect()
     }
 
-    /// The listeners and mesh Services whose policies act on requests to an object; sorted.
+    /// The listeners and mesh Services whose policies apply to requests to an object; sorted.
     pub fn listeners_of(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
         let subgraph = self.subgraph(key);
         let last = subgraph.above().filter_map(|path| path.last());
@@ -305,10 +305,10 @@ impl<'a> Resolver<'a> {
 
     /// The effective policies of a kind on the paths through an object.
     ///
-    /// A direct policy acts only on its target, so its paths are the object and the sections of it.
+    /// A direct policy applies only to its target, so its paths are the object and the sections of it.
     pub fn paths_through(&mut self, key: &ObjectKey, kind: &GroupKind) -> Vec<PathGroup> {
-        let shape = self.scope(key, kind);
-        self.paths_of_scope(key, kind, &shape)
+        let scope = self.scope(key, kind);
+        self.paths_of_scope(key, kind, &scope)
     }
 
     /// Like [`Resolver::paths_through`], also for an object to which no policy of a direct kind is attached: it is a path
@@ -318,30 +318,30 @@ impl<'a> Resolver<'a> {
         key: &ObjectKey,
         kind: &GroupKind,
     ) -> Vec<PathGroup> {
-        let mut shape = self.scope(key, kind);
-        if shape.end.is_none() && self.snapshot.get(key).is_some() {
-            shape.end = Some(Level::Port);
+        let mut scope = self.scope(key, kind);
+        if scope.end.is_none() && self.snapshot.get(key).is_some() {
+            scope.end = Some(Level::Port);
         }
-        self.paths_of_scope(key, kind, &shape)
+        self.paths_of_scope(key, kind, &scope)
     }
 
-    /// Like [`Resolver::paths_through`], for paths of a given shape. Caches the last answer, because many policies may be
+    /// Like [`Resolver::paths_through`], for paths of a given scope. Caches the last answer, because many policies may be
     /// attached to one object.
     pub fn paths_with_scope(
         &mut self,
         key: &ObjectKey,
         kind: &GroupKind,
-        shape: &PathScope,
+        scope: &PathScope,
     ) -> Rc<[PathGroup]> {
         if let Some((last, of, known, groups)) = &self.last
             && last == key
             && of == kind
-            && known == shape
+            && known == scope
         {
             return groups.clone();
         }
-        let groups: Rc<[PathGroup]> = self.paths_of_scope(key, kind, shape).into();
-        self.last = Some((key.clone(), kind.clone(), shape.clone(), groups.clone()));
+        let groups: Rc<[PathGroup]> = self.paths_of_scope(key, kind, scope).into();
+        self.last = Some((key.clone(), kind.clone(), scope.clone(), groups.clone()));
         groups
     }
 
@@ -357,7 +357,7 @@ impl<'a> Resolver<'a> {
         routes: &Routes,
         key: &ObjectKey,
         kind: &GroupKind,
-        shape: &PathScope,
+        scope: &PathScope,
     ) -> Rc<[PathGroup]> {
         let subgraph = self.subgraph(key);
         let profile = self.snapshot.profile(kind).cloned();
@@ -365,37 +365,37 @@ impl<'a> Resolver<'a> {
         let ends = |profile: &Arc<Profile>| {
             profile.class.value == Class::Inherited
                 && *profile.service_as != ServiceAs::Frontend
-                && shape
+                && scope
                     .end
-                    .is_some_and(|end| !end.is_upper() && end < Level::Backend)
+                    .is_some_and(|end| !end.is_above_routes() && end < Level::Backend)
                 && subgraph
                     .routes
                     .iter()
                     .all(|(route, _)| routes.contains(&route.key))
         };
-        match (profile.filter(ends), shape.end) {
+        match (profile.filter(ends), scope.end) {
             (Some(profile), Some(end)) => {
                 let mut groups = Vec::new();
                 self.without_routes(Some(key), &profile, &subgraph, end, &mut groups);
                 groups.into()
             }
-            _ => self.paths_with_scope(key, kind, shape),
+            _ => self.paths_with_scope(key, kind, scope),
         }
     }
 
-    /// Like [`Resolver::paths_through`], for a shape that may come from another snapshot, so that both can be compared path
+    /// Like [`Resolver::paths_through`], for a scope that may come from another snapshot, so that both can be compared path
     /// by path.
     pub fn paths_of_scope(
         &mut self,
         key: &ObjectKey,
         kind: &GroupKind,
-        shape: &PathScope,
+        scope: &PathScope,
     ) -> Vec<PathGroup> {
-        let (Some(profile), Some(end)) = (self.snapshot.profile(kind).cloned(), shape.end) else {
+        let (Some(profile), Some(end)) = (self.snapshot.profile(kind).cloned(), scope.end) else {
             return Vec::new();
         };
         if profile.class.value == Class::Direct {
-            return self.direct(key, &profile, &shape.sections);
+            return self.direct(key, &profile, &scope.sections);
         }
         self.paths_to(key, &profile, end)
     }
@@ -423,7 +423,7 @@ impl<'a> Resolver<'a> {
     fn paths_to(&mut self, key: &ObjectKey, profile: &Profile, end: Level) -> Vec<PathGroup> {
         let subgraph = self.subgraph(key);
         let mut groups = Vec::new();
-        if end.is_upper() {
+        if end.is_above_routes() {
             self.groups_above_routes(key, profile, &subgraph, &mut groups);
         } else {
             self.through_routes(Some(key), profile, &subgraph, end, &mut groups);
@@ -452,7 +452,7 @@ impl<'a> Resolver<'a> {
             return Vec::new();
         };
         let mut groups = Vec::new();
-        if profile.class.value == Class::Inherited && !end.is_upper() {
+        if profile.class.value == Class::Inherited && !end.is_above_routes() {
             let subgraph = self.subgraphs.of_routes(routes);
             self.through_routes(None, &profile, &subgraph, end, &mut groups);
         }
@@ -469,17 +469,17 @@ impl<'a> Resolver<'a> {
             .collect()
     }
 
-    /// The shape of the paths of a kind through an object.
+    /// The scope of the paths of a kind through an object.
     ///
     /// For a direct kind: the object and those of its sections that have policies. For others, the kind decides where
-    /// paths end. A policy on a backend acts there even if no fact says that the kind reaches that far.
+    /// paths end. A policy on a backend applies there even if no fact says that the kind reaches that far.
     pub fn scope(&mut self, key: &ObjectKey, kind: &GroupKind) -> PathScope {
         let Some(profile) = self.snapshot.profile(kind).cloned() else {
             return PathScope::default();
         };
         let is_direct = profile.class.value == Class::Direct;
         let is_backend = Level::is_of_backend(&key.gk);
-        let unsaid = !profile.effective.is_said() && *profile.service_as == ServiceAs::Backend;
+        let unsaid = !profile.effective.is_stated() && *profile.service_as == ServiceAs::Backend;
         let mut path_scope = PathScope {
             end: (!is_direct).then(|| profile.end()),
             sections: BTreeSet::new(),

@@ -1,5 +1,5 @@
 //! Merges the policies along one path into the effective policy (in code: folds them). Each leaf
-//! keeps the policy that it came from (design 2.5).
+//! keeps the policy that it came from (docs/explanation/merging.md).
 //!
 //! The merge runs from the most specific policy upward: the result so far is the challenger of the
 //! next higher policy, whose strategy decides. An override at the top therefore wins over
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::kinds::profile::{EmptySpec, Inheritance, Profile};
+use crate::kinds::profile::{DelegationMerge, EmptySpec, Profile};
 use crate::model::ids::ObjectKey;
 use crate::model::level::Level;
 use crate::model::projected::token;
@@ -21,11 +21,9 @@ use crate::policy::{InForce, Policy, Setting};
 
 mod atomic;
 mod cost;
-mod each;
+mod delegated;
 mod filled;
 mod fold;
-mod inherited;
-mod lasting;
 mod level;
 mod merged;
 mod operand;
@@ -34,12 +32,13 @@ mod overriding_values;
 mod participants;
 mod partition;
 mod ports;
+mod side_by_side;
+mod stage_settings;
 mod stages;
 mod target_fields;
 
 pub use atomic::{AtomicLevel, winner};
 pub(crate) use cost::{fold_cost, policies_read};
-pub use each::ComparedBy;
 pub use fold::fold_levels;
 pub(crate) use level::contenders;
 use level::level_stanzas;
@@ -49,6 +48,7 @@ pub use outcome::{PolicyOutcome, field_conflicts, policy_outcome};
 pub use overriding_values::{OverridingValues, ValuesInForce};
 pub use participants::Participants;
 pub(crate) use partition::act_together;
+pub use side_by_side::ComparedBy;
 pub use target_fields::{TargetFields, is_unset};
 
 /// The policies of one level of a path, the established first.
@@ -61,12 +61,12 @@ pub struct MergeLevel<'a> {
     /// The number of delegations of routes below it.
     pub delegations: u8,
     /// The strategy by which they merge with the policies below that number of delegations.
-    pub inheritance: Option<&'a Inheritance>,
+    pub delegation_merge: Option<&'a DelegationMerge>,
 }
 
 /// The effective policy on one path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Effective {
+pub struct EffectivePolicy {
     result: Option<Merged>,
 }
 
@@ -78,14 +78,14 @@ impl<'a> From<(Level, &'a [Arc<Policy>])> for MergeLevel<'a> {
             level,
             policies,
             delegations: 0,
-            inheritance: None,
+            delegation_merge: None,
         }
     }
 }
 
-// === impl Effective ===
+// === impl EffectivePolicy ===
 
-impl Effective {
+impl EffectivePolicy {
     /// An opaque result for policies that combine in an unknown way: named, not computed.
     pub(crate) fn not_computed<'a>(
         profile: &Profile,
@@ -242,7 +242,7 @@ fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Setting)>) -> Va
 }
 
 /// The policies in force in a result, without the target itself.
-pub fn policies_in_force(effective: &Effective) -> impl Iterator<Item = ObjectKey> {
+pub fn policies_in_force(effective: &EffectivePolicy) -> impl Iterator<Item = ObjectKey> {
     let is_of_policy = |setting: &Setting| setting.strategy.is_some();
     let results = effective.result.iter();
     results.flat_map(move |merged| merged.policies_by(&is_of_policy))

@@ -17,7 +17,6 @@ use crate::model::selector::Selector;
 
 mod by_filter;
 mod definition;
-mod denial;
 mod empty;
 mod fields;
 pub(crate) mod fuel;
@@ -25,6 +24,7 @@ mod in_force;
 mod listeners;
 mod pod_selector;
 mod references;
+mod rejection_condition;
 mod requirements;
 mod settings;
 mod stanza;
@@ -34,21 +34,23 @@ mod variant;
 mod weaknesses;
 mod without_target;
 
-pub(crate) use denial::denial;
 pub use fields::fields;
 pub use in_force::InForce;
 pub use pod_selector::PodSelector;
 pub(crate) use pod_selector::has_own_pods;
+pub(crate) use rejection_condition::condition_against;
 use stanza::read_stanzas;
 pub use stanza::{PolicyStanza, StanzaRef};
 pub use targets::value_at;
-pub use targets::{Entry, Fault, MOST_ENTRIES, Spelling, entries, has_unread, hidden, written};
+pub use targets::{
+    Fault, MOST_ENTRIES, Spelling, TargetEntry, entries, has_unread, hidden, written,
+};
 pub use tree::Setting;
 pub use variant::ListenerFacts;
 pub(crate) use variant::Variant;
-use variant::elsewhere;
+use variant::profile_variants;
 
-/// The annotation by which a policy declares that its section comes later (design section 4).
+/// The annotation by which a policy declares that its section comes later (docs/reference/findings.md).
 pub const PENDING: &str = "attache.dev/pending";
 
 /// A policy as the engine keeps it.
@@ -65,16 +67,16 @@ pub struct Policy {
     pub strategies: Option<Box<[Stanza]>>,
     /// The values of the fields in which all policies of one target must agree, as JSON; empty if the kind has no
     /// such fields.
-    pub(crate) agreed: Box<str>,
+    pub(crate) fields_that_must_agree: Box<str>,
     /// Its stanzas.
     stanzas: Box<[PolicyStanza]>,
     /// Its variants under the other facts that the profile lists for some routes and then for some levels; each is created
     /// on first use.
-    elsewhere: Box<[OnceLock<Arc<Policy>>]>,
+    variants: Box<[OnceLock<Arc<Policy>>]>,
     /// The conditions of the profile for which controllers reject it, by index.
     rejected_by: Box<[usize]>,
     /// The cost of reading the settings beyond their number, in units of fuel: their values may be long.
-    length: u32,
+    reading_cost: u32,
     precedence: Precedence,
     is_without_target: bool,
     variant: Variant,
@@ -122,7 +124,7 @@ pub enum Select {
     Filter(Arc<str>, u16),
 }
 
-/// Settings under one strategy. A policy of the legacy dialect has up to two stanzas.
+/// Settings under one strategy. A policy of GEP-713 of 2021 has up to two stanzas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stanza {
     /// The strategy.
@@ -166,7 +168,7 @@ impl Policy {
         Self::new_variant(object, spec, profile, Variant::default())
     }
 
-    /// A policy from its object and the parsed spec, without the settings that do not act on some listeners.
+    /// A policy from its object and the parsed spec, without the settings that do not apply to some listeners.
     fn new_variant(
         object: Arc<Object>,
         spec: &Value,
@@ -181,10 +183,9 @@ impl Policy {
             spec
         });
         let spec = stored.as_ref().unwrap_or(spec);
-        // A version that the API server does not serve does not exist.
+        // A policy of an unserved version, or one that the API server rejects, has no strategies.
         let is_served = version.is_none_or(|version| profile.has_version(version));
         let strategies = settings::stanzas(spec, &profile).ok();
-        // Neither does a policy that is rejected.
         let is_valid = || !definition::is_unseen(&object) || profile.is_valid(version, spec);
         let is_there = is_served && profile.unmet(spec).is_none() && is_valid();
         let strategies: Option<Box<[Stanza]>> = strategies.filter(|_| is_there).map(Into::into);
@@ -194,24 +195,26 @@ impl Policy {
             .filter(|_| is_applied)
             .unwrap_or_default();
         let mut acting_spec = variant.at.acting(spec, &profile);
-        profile.take_unread(&mut acting_spec);
+        profile.take_ignored_settings(&mut acting_spec);
         let pieces = read_stanzas(&object.key, &acting_spec, &profile, stanzas);
         let leaves = pieces.iter().map(PolicyStanza::leaves).sum();
         let bytes = object.spec.as_deref().map_or(0, str::len);
         let length = settings::values(spec) / fuel::VALUES + bytes / fuel::COPIED_BYTES;
         let length = length.saturating_sub(leaves);
-        let optional = profile.required.is_said() && !*profile.required;
+        let optional = profile.required.is_stated() && !*profile.required;
         Self {
             references: references::read(spec, &profile, &object.key.namespace),
             targets: targets::targets_of_policy(&object, spec, &profile).into(),
             stanzas: pieces,
-            length: u32::try_from(length).unwrap_or(u32::MAX),
+            reading_cost: u32::try_from(length).unwrap_or(u32::MAX),
             strategies,
-            agreed: settings::agreed(spec, &profile).into(),
+            fields_that_must_agree: settings::fields_that_must_agree(spec, &profile).into(),
             rejected_by: profile.rejected_by(spec, &object.meta),
             precedence: Precedence::of_policy(&object, &profile),
             is_without_target: optional && entries(spec, &profile).is_empty(),
-            elsewhere: elsewhere(&profile).map(|_| OnceLock::new()).collect(),
+            variants: profile_variants(&profile)
+                .map(|_| OnceLock::new())
+                .collect(),
             variant,
             object,
             profile,
@@ -223,7 +226,7 @@ impl Policy {
         &self.object.key
     }
 
-    /// Whether it declares that its sections come later.
+    /// Whether the policy declares that its sections come later.
     pub fn is_pending(&self) -> bool {
         let annotation = self.object.meta.annotations.get(PENDING);
         annotation.is_some_and(|value| &**value == "true")
@@ -235,7 +238,7 @@ impl Policy {
     }
 
     /// Its stanzas, to be merged; empty if its strategy cannot be used.
-    pub(crate) fn parts(&self) -> impl ExactSizeIterator<Item = StanzaRef<'_>> {
+    pub(crate) fn stanzas(&self) -> impl ExactSizeIterator<Item = StanzaRef<'_>> {
         self.stanzas.iter().map(|piece| piece.with_policy(self))
     }
 
@@ -252,19 +255,19 @@ impl Policy {
     }
 
     /// The cost of reading the settings beyond their number, in units of fuel.
-    pub(crate) fn length(&self) -> usize {
-        self.length as usize
+    pub(crate) fn reading_cost(&self) -> usize {
+        self.reading_cost as usize
     }
 
     /// Parses the settings from its spec, which the caller has parsed.
     pub(crate) fn read_from(&self, spec: Value) {
         let mut spec = Cow::Owned(spec);
-        self.profile.take_unread(&mut spec);
+        self.profile.take_ignored_settings(&mut spec);
         let spec = spec.to_mut();
-        self.parts().for_each(|part| part.take_from(spec));
+        self.stanzas().for_each(|part| part.take_from(spec));
     }
 
-    /// Whether it merges with others by another strategy than policies that name none.
+    /// Whether the policy merges with others by another strategy than policies that name none.
     pub fn chooses_to_merge(&self) -> bool {
         let unset = *self.profile.default_strategy;
         let mut stanzas = self.strategies.iter().flat_map(|stanzas| stanzas.iter());
@@ -280,7 +283,7 @@ impl Policy {
     /// The settings of one stanza: the spec without targets and strategy.
     pub fn settings(&self, stanza: Stanza) -> Value {
         let mut spec = Cow::Owned(self.spec());
-        self.profile.take_unread(&mut spec);
+        self.profile.take_ignored_settings(&mut spec);
         settings::take(spec.to_mut(), stanza.place, &self.profile)
     }
 }
@@ -295,12 +298,12 @@ pub fn spec(object: &Object) -> Value {
 // === impl TargetRef ===
 
 impl TargetRef {
-    /// Whether it selects objects by their metadata, instead of naming one.
+    /// Whether the reference selects objects by their metadata, instead of naming one.
     pub fn selects(&self) -> bool {
         !matches!(self.select, Select::Name(_) | Select::Filter(..))
     }
 
-    /// Whether it selects objects by labels: their own, or those of their Pods.
+    /// Whether the reference selects objects by labels: their own, or those of their Pods.
     pub fn selects_by_labels(&self) -> bool {
         matches!(self.select, Select::Labels(_) | Select::Pods(_))
     }
@@ -310,7 +313,7 @@ impl TargetRef {
         matches!(self.select, Select::Filter(..))
     }
 
-    /// Whether it refers to the whole object, as far as is known.
+    /// Whether the reference is to the whole object, as far as is known.
     pub fn is_whole(&self) -> bool {
         self.section.is_none() && self.port.is_none()
     }
@@ -340,7 +343,7 @@ impl TargetRef {
         }
     }
 
-    /// Whether it names or selects an object, for a policy in `own`. A selector of a cluster-scoped policy spans all
+    /// Whether the reference names or selects an object, for a policy in `own`. A selector of a cluster-scoped policy spans all
     /// namespaces.
     pub fn matches(&self, own: &Arc<str>, key: &ObjectKey, object: Option<&Object>) -> bool {
         let is_in_namespace = || self.namespace(own) == key.namespace;
@@ -376,7 +379,7 @@ impl TargetRef {
         selector.into_iter().flat_map(Selector::equal)
     }
 
-    /// Whether it selects in more than one namespace, for a policy in `own`.
+    /// Whether the reference selects in more than one namespace, for a policy in `own`.
     pub fn spans(&self, own: &Arc<str>) -> bool {
         let selects = self.selects_by_labels() && self.namespace.is_none();
         selects && (own.is_empty() || self.from != From::Same)

@@ -39,27 +39,27 @@ mod object_filters;
 mod path;
 mod rank;
 mod request;
+mod rerouted_within_route;
 mod samples;
 mod shared_samples;
 mod spec;
 mod text_match;
 mod unsupported_filters;
 mod url;
-mod within_route;
 
 pub use backends::{Answer, Backend, Mirrored, State, failure};
 pub use criterion::Criterion;
 pub use expression::Expression;
 pub use path::Path;
 pub use request::{Request, Scheme, read_method, same_header};
+pub use rerouted_within_route::{ReroutedRequests, RouteVersions, rerouted_within};
 pub use samples::{SampleRequest, SampledRoute, methods};
 pub use spec::MatchSpec;
-pub use text_match::Text;
+pub use text_match::TextMatch;
 pub use url::{Url, of_path};
-pub use within_route::{MovedRequests, RouteVersions, moved_within};
 
 /// The most losing rules to report.
-const TOLD: usize = 10;
+const MAX_LOSING_RULES: usize = 10;
 
 /// Matches requests against the routes of a state.
 #[derive(Debug)]
@@ -68,16 +68,16 @@ pub struct Matching<'a> {
     /// The specs of routes, because a snapshot does not keep their matches.
     specs: HashMap<&'a ObjectKey, &'a str, PrehashedBuildHasher>,
     /// The rules of the routes that were asked for.
-    rules: RefCell<HashMap<ObjectKey, Rules, PrehashedBuildHasher>>,
+    rules: RefCell<HashMap<ObjectKey, ParsedRules, PrehashedBuildHasher>>,
     automata: Automata,
 }
 
 /// The rules of a route, or why they cannot be read.
-type Rules = Rc<Result<Vec<spec::Rule>, String>>;
+type ParsedRules = Rc<Result<Vec<spec::RuleSpec>, String>>;
 
 /// The result of matching a request at one Gateway, listener or Service.
 #[derive(Clone, Debug)]
-pub struct RequestMatch {
+pub struct MatchResult {
     /// The point at which the request arrives.
     pub entry_point: EntryPoint,
     /// The outcome.
@@ -238,7 +238,7 @@ impl<'a> Matching<'a> {
     }
 
     /// The rules of a route, or why they cannot be read.
-    fn rules_of(&self, route: &Object) -> Rules {
+    fn rules_of(&self, route: &Object) -> ParsedRules {
         if let Some(known) = self.rules.borrow().get(&route.key) {
             return known.clone();
         }
@@ -265,9 +265,9 @@ impl<'a> Matching<'a> {
     }
 }
 
-// === impl RequestMatch ===
+// === impl MatchResult ===
 
-impl RequestMatch {
+impl MatchResult {
     /// The result for any request if there is no Gateway.
     pub fn nowhere() -> Self {
         let why = "there is no Gateway".to_owned();
@@ -286,8 +286,8 @@ impl RequestMatch {
 
     /// Adds the rules that lose, up to the limit.
     fn losing(mut self, mut lost: Vec<NotTaken>) -> Self {
-        self.more = lost.len().saturating_sub(TOLD);
-        lost.truncate(TOLD);
+        self.more = lost.len().saturating_sub(MAX_LOSING_RULES);
+        lost.truncate(MAX_LOSING_RULES);
         self.lost = lost;
         self
     }

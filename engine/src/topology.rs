@@ -25,17 +25,19 @@ mod expected;
 mod hostnames;
 mod isolation;
 mod listener_owners;
+mod not_accepted_reason;
 mod policies_by_hostname;
 pub mod reports;
 mod route_kinds;
 mod route_path;
 mod route_paths;
-mod unaccepted_words;
 
-pub use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
-pub use accept::{OwnListener, Refusal, allows_namespace, fits_service, may_accept, refusal};
+pub use crate::model::acceptance::{GatewayListeners, ListenerFault, Listeners, SetRejection};
+pub use accept::{
+    NotAttachedReason, OwnListener, allows_namespace, fits_service, may_accept, why_not_attached,
+};
 pub use acceptance::{
-    GatewayClientCertificates, ListenerEndpoint, Unaccepted, frontend_tls, listener_at,
+    GatewayClientCertificates, ListenerEndpoint, NotAccepted, frontend_tls, listener_at,
     listener_endpoint, listeners, listeners_of, of_gateway as acceptance_of, unaccepted,
 };
 pub use ancestor_paths::AncestorPaths;
@@ -50,16 +52,19 @@ pub use delegated_paths::{DelegatedPaths, OwnPaths};
 pub(crate) use hostnames::{all_in_common, in_common, intersect};
 pub use isolation::{ListenerHostname, may_keep_apart};
 pub use listener_owners::{gateways_around, listener_owners_around, owners_of};
+pub use not_accepted_reason::{
+    not_there, reason_for_all_listeners, why_not_joined, why_unaccepted,
+};
 pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{
     KeptOut, RouteKindConflicts, kept_out, kept_out_by, may_keep_out, perhaps_kept_out,
-    perhaps_refused_for, routes_in_conflict, routes_in_conflict_at,
+    perhaps_rejected_for, routes_in_conflict, routes_in_conflict_at,
 };
 pub use route_path::{
-    RoutePath, Unreached, backend, not_usable, refused, to_backends, to_route, to_rules, unreached,
+    RoutePath, Unreached, backend, not_usable, to_backends, to_route, to_rules, unreached,
+    why_rejected,
 };
 pub use route_paths::RoutePaths;
-pub use unaccepted_words::{not_there, why_not_joined, why_unaccepted, why_wholly_unaccepted};
 
 /// An ancestor path: everything above the routes, down to one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,7 +85,11 @@ impl AncestorPath {
 
     /// Its most specific place above the routes: the listener, unless the Gateway has none.
     pub fn last(&self) -> Option<&Place> {
-        let above = self.steps.iter().rev().find(|step| step.level.is_upper());
+        let above = self
+            .steps
+            .iter()
+            .rev()
+            .find(|step| step.level.is_above_routes());
         above.map(|step| &step.place)
     }
 
@@ -92,7 +101,9 @@ impl AncestorPath {
 
     /// Whether routes on it delegate to the route below.
     pub fn is_delegated(&self) -> bool {
-        self.steps.last().is_some_and(|step| !step.level.is_upper())
+        self.steps
+            .last()
+            .is_some_and(|step| !step.level.is_above_routes())
     }
 }
 
@@ -116,13 +127,13 @@ pub fn places<'a>(
 
 /// An ancestor path through a listener, with the listener's index in the spec of its owner; `None` if the owner has
 /// no listeners.
-pub type Through = (Option<usize>, Rc<AncestorPath>);
+pub type ListenerPath = (Option<usize>, Rc<AncestorPath>);
 
 /// The ancestor paths through the accepted listeners of a Gateway or `ListenerSet`. If the owner has no listeners,
 /// the only path ends at the owner.
 ///
 /// The listeners of a `ListenerSet` are siblings of the Gateway's own listeners, not their descendants.
-pub fn through_listeners(snapshot: &Snapshot, owner: &Object) -> Vec<Through> {
+pub fn through_listeners(snapshot: &Snapshot, owner: &Object) -> Vec<ListenerPath> {
     let Some(accepted) = listeners(snapshot, owner) else {
         return Vec::new();
     };
@@ -151,7 +162,7 @@ pub fn through_listeners(snapshot: &Snapshot, owner: &Object) -> Vec<Through> {
         return vec![(None, ancestor_path(base))];
     }
     let open = all.iter().enumerate();
-    let open = open.filter(|(i, _)| accepted.conflict(*i).is_none());
+    let open = open.filter(|(i, _)| accepted.fault(*i).is_none());
     open.map(|(i, listener)| {
         let mut steps = base.clone();
         let place = owner.key.section(listener.name.clone());

@@ -2,7 +2,7 @@
 
 use attache_engine::model::object::Annotations;
 pub use attache_engine::model::object::annotations::GUARDRAIL_EXCEPTIONS as EXCEPTIONS;
-use attache_engine::model::object::annotations::UNREAD;
+use attache_engine::model::object::annotations::TOO_LONG;
 use jiff::civil::Date;
 
 /// The separator between the guardrail and the last day.
@@ -62,5 +62,5 @@ pub(crate) fn lines(annotations: &Annotations) -> impl Iterator<Item = &str> {
 pub(crate) fn is_read(annotations: &Annotations) -> bool {
     annotations
         .get(EXCEPTIONS)
-        .is_none_or(|text| **text != *UNREAD)
+        .is_none_or(|text| **text != *TOO_LONG)
 }

@@ -8,7 +8,7 @@ use attache_engine::admission::request::{Operation, Request};
 use attache_engine::admission::review::States;
 use attache_engine::admission::settings::Guard;
 use attache_engine::effective::Resolver;
-use attache_engine::effective::impact::touched_by;
+use attache_engine::effective::impact::objects_to_compare;
 use attache_engine::effective::renames::Renames;
 use attache_engine::effective::section_renames::renamed_sections;
 use attache_engine::model::ids::{GroupKind, ObjectKey};
@@ -25,10 +25,10 @@ use crate::guardrails::Guardrails;
 use crate::judge::{Before, Fault, Judge, SharedPaths};
 use crate::path::PathId;
 use crate::removed_kind::removed_kind;
-use crate::taken_requests::TakenRequests;
+use crate::rerouted_requests::TakenRequests;
 use crate::target_paths::{by_later_id, deepest};
 use crate::target_paths_in_state::{Scope, TargetPathsInState};
-use crate::{values, written};
+use crate::{applied_guardrail, values};
 
 /// The most targets that a refusal is confirmed for by live reads, each by its own.
 const MOST_TARGETS_READ: usize = 4;
@@ -118,7 +118,7 @@ impl Guard for Guardrails {
     }
 
     fn on_rule(&self, snapshot: &Snapshot, request: &Request<'_>, today: Date) -> Vec<Finding> {
-        written::on_rule(self, snapshot, request, today)
+        applied_guardrail::on_rule(self, snapshot, request, today)
     }
 }
 
@@ -335,7 +335,7 @@ fn earlier_faults<'g>(
     gateways: &BTreeSet<ObjectKey>,
 ) -> Vec<Fault> {
     let snapshot = resolver_before.snapshot();
-    // What did not exist broke nothing.
+    // A target that did not exist broke no guardrail.
     if snapshot.get(target).is_none() || !guardrail.matcher.has(snapshot, target) {
         return Vec::new();
     }
@@ -369,7 +369,7 @@ fn touched(
     let changed: Vec<ObjectKey> = changed.cloned().collect();
     let mut touched_by_kind: BTreeMap<Option<GroupKind>, BTreeSet<ObjectKey>> = BTreeMap::new();
     for resolver in sides {
-        for (kind, objects) in touched_by(resolver, &changed, &kinds) {
+        for (kind, objects) in objects_to_compare(resolver, &changed, &kinds) {
             if about_all {
                 touched_by_kind
                     .entry(None)
@@ -410,7 +410,7 @@ fn deleted_too(change: &GuardedChange<'_>) -> BTreeSet<ObjectKey> {
         return BTreeSet::new();
     }
     let with_it = deleted_with(change.before, &BTreeSet::from([change.object.clone()]));
-    // Of too many, a review leaves them in the state.
+    // If there are too many, a review leaves them in the state.
     let with_it = with_it.into_iter();
     with_it
         .filter(|key| change.after.get(key).is_none())

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attache_engine::effective::protection::certainly_provided;
-use attache_engine::merge::Effective;
+use attache_engine::merge::EffectivePolicy;
 use attache_engine::model::ids::GroupKind;
 use attache_engine::model::level::Level;
 use attache_engine::model::shared::Shared;
@@ -17,12 +17,12 @@ use crate::cost::{Size, Sizes};
 use crate::expression::VARIABLES;
 use crate::guardrail::Rule;
 use crate::in_force::InForce;
-use crate::judge::{Judge, Outcome, RulePath};
+use crate::judge::{Judge, RulePath, RuleResult};
 use crate::values::{self, Settings};
 use crate::variables::{OTHER, Variables};
 
 /// The most characters of a message.
-const LONGEST: usize = 200;
+const MAX_MESSAGE_CHARACTERS: usize = 200;
 /// Steps of an expression per unit of fuel.
 const STEPS: usize = 16;
 /// The values of a policy as a variable.
@@ -35,7 +35,7 @@ impl<'g> Judge<'g> {
         rule: &Rule,
         rule_path: &RulePath<'_>,
         variables: &mut Variables<'g>,
-    ) -> Outcome {
+    ) -> RuleResult {
         for name in VARIABLES.into_iter().filter(|name| rule.uses(name)) {
             if !self.has(name, rule_path, variables) {
                 return unknown();
@@ -45,12 +45,12 @@ impl<'g> Judge<'g> {
         let work = rule.require.work(sizes);
         self.spend(1 + (work.steps + read_by(variables, rule)) / STEPS);
         match rule.require.evaluate(scope, work) {
-            Ok(Value::Bool(true)) => Outcome::Holds,
+            Ok(Value::Bool(true)) => RuleResult::Holds,
             Ok(Value::Bool(false)) => {
-                Outcome::Broken(message(|units| self.spend(units), rule, scope, sizes))
+                RuleResult::Broken(message(|units| self.spend(units), rule, scope, sizes))
             }
-            Ok(_) => Outcome::Error("the result is neither true nor false".to_owned()),
-            Err(why) => Outcome::Error(why),
+            Ok(_) => RuleResult::Error("the result is neither true nor false".to_owned()),
+            Err(why) => RuleResult::Error(why),
         }
     }
 
@@ -195,7 +195,7 @@ impl<'g> Judge<'g> {
         &mut self,
         snapshot: &Snapshot,
         kind: &GroupKind,
-        effective: &Shared<Effective>,
+        effective: &Shared<EffectivePolicy>,
     ) -> Rc<Settings> {
         let known = self.settings.entry(effective.clone());
         let by_policy = || {
@@ -237,8 +237,8 @@ fn weight(variable: &str, rule_path: &RulePath<'_>) -> usize {
     object.map_or(OTHER, |key| values::weight_of(rule_path.snapshot, key))
 }
 
-fn unknown() -> Outcome {
-    Outcome::Error("only the controller of the policy kind knows what is in force".to_owned())
+fn unknown() -> RuleResult {
+    RuleResult::Error("only the controller of the policy kind knows what is in force".to_owned())
 }
 
 /// The message of a broken rule; the rule itself if there is none.
@@ -252,7 +252,7 @@ fn message(spend: impl FnOnce(usize), rule: &Rule, scope: &Context<'_>, sizes: &
         }
     });
     let text = custom.unwrap_or_else(|| format!("it requires {}", rule.require.text()));
-    shortened(&text, LONGEST).into_owned()
+    shortened(&text, MAX_MESSAGE_CHARACTERS).into_owned()
 }
 
 /// A variable that is an object, or part of one.

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 
 use attache_engine::attachment::opened_by_target;
-use attache_engine::attachment::requests_to::Requests;
+use attache_engine::attachment::requests_to_backend::RequestFilter;
 use attache_engine::effective::protection::requests_without_policies;
-use attache_engine::effective::{Outcome, PathGroup};
+use attache_engine::effective::{PathGroup, StackAndEffective};
 use attache_engine::kinds::profile::{Class, Profile};
 use attache_engine::model::ids::Place;
 use attache_engine::model::level::Level;
@@ -19,13 +19,13 @@ use crate::judge::RulePath;
 #[derive(Default)]
 pub(crate) struct ExemptRequests {
     /// By target and effective policy, before the change if that is set.
-    known: HashMap<(bool, Place, Outcome), Exempt>,
+    known: HashMap<(bool, Place, StackAndEffective), Exempt>,
 }
 
 /// The requests to a target that policies do not protect.
 enum Exempt {
     All,
-    These(Vec<Requests>),
+    These(Vec<RequestFilter>),
 }
 
 // === impl ExemptRequests ===
@@ -80,7 +80,7 @@ fn exempt(snapshot: &Snapshot, profile: &Profile, group: &PathGroup, target: &Pl
 }
 
 /// Whether a path takes these requests. The paths of a guardrail about a direct kind name neither route nor Gateway: they take any.
-fn takes(rule_path: &RulePath<'_>, requests: &Requests) -> bool {
+fn takes(rule_path: &RulePath<'_>, requests: &RequestFilter) -> bool {
     let frontend = rule_path.path.at(Level::Frontend);
     let parent = rule_path.gateway.or(frontend.map(|place| &place.object));
     let path = &rule_path.path;

@@ -41,7 +41,7 @@ const NEEDS_FIELD: &str = "has() takes a field after a dot: has(target.labels.te
 /// An example of a message in YAML.
 const QUOTED: &str = r#"message: "'no policy authenticates ' + target.name""#;
 /// The most characters of an expression.
-pub(crate) const LONGEST: usize = 10_000;
+pub(crate) const MAX_EXPRESSION_CHARACTERS: usize = 10_000;
 /// The most steps of one evaluation.
 const MOST_STEPS: usize = 10_000_000;
 /// The most values in a list, or pieces of [`cost::TEXT`] bytes in a text, that an evaluation may make.
@@ -84,8 +84,10 @@ struct Names<'a> {
 impl Expression {
     /// Compiles an expression. `is_of_kind` is whether its guardrail names a policy kind.
     pub(crate) fn compile(text: &str, is_of_kind: bool) -> Result<Self, String> {
-        if text.chars().count() > LONGEST {
-            return Err(format!("it has more than {LONGEST} characters"));
+        if text.chars().count() > MAX_EXPRESSION_CHARACTERS {
+            return Err(format!(
+                "it has more than {MAX_EXPRESSION_CHARACTERS} characters"
+            ));
         }
         nesting::check(text)?;
         let program = Program::compile(text).map_err(|errors| {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::expression::LONGEST;
+use crate::expression::MAX_EXPRESSION_CHARACTERS;
 use crate::selector;
 
 /// A guardrail: an object `Guardrail` of `attache.dev/v1alpha1`. An entry of the configuration has the same form and may
@@ -113,10 +113,10 @@ pub struct GatewayMatch {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RuleFile {
     /// A CEL expression that must be true.
-    #[schemars(length(max = LONGEST))]
+    #[schemars(length(max = MAX_EXPRESSION_CHARACTERS))]
     pub require: String,
     /// A CEL expression for the message to the user, a string.
-    #[schemars(length(max = LONGEST))]
+    #[schemars(length(max = MAX_EXPRESSION_CHARACTERS))]
     pub message: Option<String>,
 }
 

@@ -3,7 +3,7 @@
 //! exist.
 
 use attache_engine::effective::PathGroup;
-use attache_engine::merge::Effective;
+use attache_engine::merge::EffectivePolicy;
 use attache_engine::model::ids::GroupKind;
 use attache_engine::model::level::Level;
 use attache_engine::model::shared::Shared;
@@ -13,9 +13,9 @@ use attache_engine::topology::{AncestorPath, lacks_class};
 /// The effective policies on a path, by policy kind.
 pub(crate) type InForce<'a> = [(&'a GroupKind, &'a PathGroup)];
 
-/// The same paths, with the effective policies that act on their requests.
+/// The same paths, with the effective policies that apply to their requests.
 pub(crate) fn acting(snapshot: &Snapshot, groups: Vec<PathGroup>) -> Vec<PathGroup> {
-    let nothing: Shared<Effective> = Shared::default();
+    let nothing: Shared<EffectivePolicy> = Shared::default();
     let mut acting_groups = Vec::with_capacity(groups.len());
     for mut group in groups {
         if !group.attached {

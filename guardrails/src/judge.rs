@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attache_engine::effective::{self, Resolver};
-use attache_engine::merge::Effective;
+use attache_engine::merge::EffectivePolicy;
 use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache_engine::model::level::Level;
 use attache_engine::model::shared::Shared;
@@ -21,14 +21,14 @@ use crate::guardrail::{Guardrail, Rule};
 use crate::in_force::InForce;
 use crate::path::{GuardedPath, PathId};
 use crate::target_paths::{AtOwners, JudgedPath, is_direct};
-use crate::unread::UnreadPolicies;
+use crate::unreadable_policies::UnreadablePolicies;
 use crate::values::Settings;
 use crate::variables::{self, Variables};
 
 /// Paths looked at per unit of fuel.
 const PATHS: usize = 4;
 /// Units of fuel for the evaluations of one request: enough for a rule that reads the route on ten thousand routes.
-const MOST: usize = 400_000;
+const MAX_FUEL: usize = 400_000;
 /// The number of paths to a target whose variables are kept for all guardrails.
 const KEPT: usize = 64;
 
@@ -40,13 +40,13 @@ pub struct Judge<'g> {
     pub(crate) request_size: usize,
     /// The fuel for evaluations that is left; `None` if it is unlimited.
     fuel: Cell<Option<usize>>,
-    pub(crate) settings: HashMap<Shared<Effective>, Rc<Settings>>,
+    pub(crate) settings: HashMap<Shared<EffectivePolicy>, Rc<Settings>>,
     /// The names of the protections for all requests.
-    pub(crate) protections: HashMap<effective::Outcome, Rc<[Arc<str>]>>,
+    pub(crate) protections: HashMap<effective::StackAndEffective, Rc<[Arc<str>]>>,
     /// The policies that do not protect requests to their targets.
     pub(crate) exempt: ExemptRequests,
-    known: HashMap<Question, Rc<Outcome>>,
-    unread: UnreadPolicies,
+    known: HashMap<Question, Rc<RuleResult>>,
+    unread: UnreadablePolicies,
     /// The effective policies above targets, in the state of the only resolver that is used.
     pub(crate) at_owners: AtOwners,
 }
@@ -94,8 +94,8 @@ pub(crate) enum Before<'a> {
 #[derive(PartialEq, Eq, Hash)]
 struct Question {
     rule: *const Rule,
-    after: Vec<effective::Outcome>,
-    before: Option<Vec<effective::Outcome>>,
+    after: Vec<effective::StackAndEffective>,
+    before: Option<Vec<effective::StackAndEffective>>,
     /// Whether the policies after and before do not protect the requests.
     exempt: Option<[Vec<bool>; 2]>,
     path: Option<PathId>,
@@ -106,7 +106,7 @@ struct Question {
 }
 
 /// The result of a rule.
-pub(crate) enum Outcome {
+pub(crate) enum RuleResult {
     Holds,
     Broken(String),
     Error(String),
@@ -151,7 +151,7 @@ impl<'g> Judge<'g> {
             settings: HashMap::new(),
             protections: HashMap::new(),
             exempt: ExemptRequests::default(),
-            unread: UnreadPolicies::default(),
+            unread: UnreadablePolicies::default(),
             known: HashMap::new(),
             at_owners: AtOwners::default(),
         }
@@ -160,7 +160,7 @@ impl<'g> Judge<'g> {
     /// This judge with the fuel of one request for evaluations, separate from the fuel of the
     /// resolvers for paths.
     pub(crate) fn bounded(self) -> Self {
-        self.fuel.set(Some(MOST));
+        self.fuel.set(Some(MAX_FUEL));
         self
     }
 
@@ -235,14 +235,14 @@ impl<'g> Judge<'g> {
         result: &mut TargetResult,
     ) {
         let unread = self.why_unread(rule_path);
-        let unread = unread.map(|why| Rc::new(Outcome::Error(why)));
+        let unread = unread.map(|why| Rc::new(RuleResult::Error(why)));
         for (i, rule) in guardrail.rules.iter().enumerate() {
             let outcome = unread.clone();
             let outcome = outcome.unwrap_or_else(|| self.outcome(rule, rule_path, variables));
             let (is_error, message) = match &*outcome {
-                Outcome::Holds => continue,
-                Outcome::Broken(message) => (false, message.clone()),
-                Outcome::Error(why) => (true, why.clone()),
+                RuleResult::Holds => continue,
+                RuleResult::Broken(message) => (false, message.clone()),
+                RuleResult::Error(why) => (true, why.clone()),
             };
             // An error can reveal values that the requirement reads.
             let shown = if is_error {
@@ -286,7 +286,7 @@ impl<'g> Judge<'g> {
         rule: &'g Rule,
         rule_path: &RulePath<'_>,
         variables: &mut Variables<'g>,
-    ) -> Rc<Outcome> {
+    ) -> Rc<RuleResult> {
         let uses = |variables: &[&str]| variables.iter().any(|variable| rule.uses(variable));
         let outcomes = |in_force: &InForce<'_>| {
             let groups = in_force.iter().map(|(_, group)| group.outcome());

@@ -28,7 +28,7 @@ pub(crate) fn why_wrong(expression: &IdedExpr, types: &Types<'_>) -> Option<Stri
                     "{outer_name} is a map from kinds: write {outer_name}[\"{name}.group\"], or \"{name}.group\" in {outer_name}"
                 ));
             }
-            if let Some(words) = outer.words().filter(|_| outer.fields().is_empty()) {
+            if let Some(words) = outer.text().filter(|_| outer.fields().is_empty()) {
                 let remedy = match outer {
                     ValueType::List(_) => {
                         format!(": write {outer_name}.exists(one, …) or {outer_name}[0]")
@@ -59,7 +59,7 @@ pub(crate) fn why_wrong(expression: &IdedExpr, types: &Types<'_>) -> Option<Stri
             }
             (operators::IN, [one, among]) => match types.type_of(among) {
                 ValueType::List(_) if never_among(one, among, types) => {
-                    let words = types.type_of(one).words()?;
+                    let words = types.type_of(one).text()?;
                     let name = written_or(one, "what precedes in");
                     Some(format!("{name} is {words}, so it is never in that list"))
                 }
@@ -68,7 +68,7 @@ pub(crate) fn why_wrong(expression: &IdedExpr, types: &Types<'_>) -> Option<Stri
                 | ValueType::ByKind
                 | ValueType::Object(_) => None,
                 other => {
-                    let (name, words) = (written_or(among, "what follows in"), other.words()?);
+                    let (name, words) = (written_or(among, "what follows in"), other.text()?);
                     Some(format!(
                         "{name} is {words}; the operator in needs a list or a map"
                     ))
@@ -123,7 +123,7 @@ fn never_equal(one: &IdedExpr, other: &IdedExpr, types: &Types<'_>) -> Option<St
             format!("{} is never {text:?}; {remedy}", written_or(one, "it"))
         });
     }
-    let words = (type_of_one.words()?, type_of_other.words()?);
+    let words = (type_of_one.text()?, type_of_other.text()?);
     let is_null = |one: ValueType| matches!(one, ValueType::Null);
     let may_be_null = |one: ValueType| {
         matches!(
@@ -171,7 +171,7 @@ fn no_truth(expression: &IdedExpr, types: &Types<'_>) -> Option<String> {
     if matches!(of, ValueType::Bool) {
         return None;
     }
-    let (name, words) = (written_or(expression, "a part of a condition"), of.words()?);
+    let (name, words) = (written_or(expression, "a part of a condition"), of.text()?);
     Some(format!("{name} is {words}; a condition is true or false"))
 }
 
@@ -181,7 +181,7 @@ pub(crate) fn why_no_text(expression: &IdedExpr, types: &Types<'_>) -> Option<St
     if of.is_text() {
         return None;
     }
-    let what = of.words()?;
+    let what = of.text()?;
     Some(format!("its result is {what}; a message must be a string"))
 }
 
@@ -191,7 +191,7 @@ pub(crate) fn why_no_truth(expression: &IdedExpr, types: &Types<'_>) -> Option<S
     if matches!(of, ValueType::Bool) {
         return None;
     }
-    let what = of.words()?;
+    let what = of.text()?;
     Some(format!(
         "its result is {what}; a requirement must be true or false"
     ))

@@ -1,7 +1,7 @@
 //! Kinds of targets on which no policy of a guardrail's kind can ever be in force.
 
 use attache_engine::admission::finding::{Code, Finding};
-use attache_engine::kinds::profile::{ActsOn, Profile};
+use attache_engine::kinds::profile::{ApplicableTo, Profile};
 use attache_engine::model::ids::GroupKind;
 use attache_engine::state::snapshot::Snapshot;
 
@@ -29,9 +29,9 @@ fn why(profile: &Profile, target: &GroupKind) -> Option<String> {
     let out = profile.out_of_place(target)?;
     let all_kinds = "or leave out policyKind to judge all kinds together";
     let remedy = match out.instead {
-        ActsOn::Targets(kinds) => format!("match {kinds}"),
-        ActsOn::Listeners => format!("match Gateway or ListenerSet, {all_kinds}"),
-        ActsOn::Routes => format!("match kinds of routes, {all_kinds}"),
+        ApplicableTo::Targets(kinds) => format!("match {kinds}"),
+        ApplicableTo::Listeners => format!("match Gateway or ListenerSet, {all_kinds}"),
+        ApplicableTo::Routes => format!("match kinds of routes, {all_kinds}"),
     };
     Some(format!("{}: {remedy}", out.why))
 }

@@ -5,6 +5,7 @@ use attache_engine::model::ids::ObjectKey;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
+use crate::applied_guardrail::unknown_names;
 use crate::file::{Action, OnError};
 use crate::fulfilment::{Fulfilment, unknown_kind};
 use crate::guardrail::Guardrail;
@@ -12,7 +13,6 @@ use crate::guardrails::Guardrails;
 use crate::judge::{Fault, in_force_there};
 use crate::out_of_place::out_of_place;
 use crate::unmatched::unmatched;
-use crate::written::unknown_names;
 
 /// The words of a message for a rule with an error.
 const CANNOT_BE_JUDGED: &str = "cannot be judged";

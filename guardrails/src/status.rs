@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::count::Count;
+use crate::fulfilment_counts::Count;
 
 /// The condition that says whether a guardrail can be used.
 const ACCEPTED: &str = "Accepted";

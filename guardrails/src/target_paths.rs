@@ -217,7 +217,7 @@ pub(crate) fn deepest<'k>(
 fn of_all_kinds(resolver: &mut Resolver<'_>, target: &ObjectKey, deepest: Level) -> Vec<PathGroup> {
     let own = Level::end_for(&target.gk);
     let mut groups = resolver.paths_without_policies(target, own.max(deepest));
-    if !own.is_upper() {
+    if !own.is_above_routes() {
         return groups;
     }
     let paths = groups.iter().flat_map(paths_of);
@@ -239,7 +239,7 @@ fn of_all_kinds(resolver: &mut Resolver<'_>, target: &ObjectKey, deepest: Level)
     groups
 }
 
-/// Whether requests take a path to a target, or none is needed: policies of a mesh act on a Service without routes, but not on a
+/// Whether requests take a path to a target, or none is needed: policies of a mesh apply to a Service without routes, but not to a
 /// route that no listener or Service accepts.
 fn counts(path: &GuardedPath<'_>, target: &ObjectKey) -> bool {
     path.takes_requests() || path.group.attached && !is_route(&target.gk)
@@ -296,7 +296,7 @@ impl AtOwners {
         of_kinds: &mut [(GroupKind, Vec<PathGroup>)],
     ) {
         let own = Level::end_for(target);
-        if own.is_upper() {
+        if own.is_above_routes() {
             return;
         }
         let snapshot = resolver.snapshot();
@@ -306,7 +306,7 @@ impl AtOwners {
             let Some(end) = end.filter(|end| *end < own && !is_direct(snapshot, kind)) else {
                 continue;
             };
-            let above: &BTreeSet<&ObjectKey> = if end.is_upper() {
+            let above: &BTreeSet<&ObjectKey> = if end.is_above_routes() {
                 owners
                     .get_or_insert_with(|| objects_on(paths, &[Level::Gateway, Level::ListenerSet]))
             } else {
@@ -389,13 +389,13 @@ fn part<'a>(path: &GuardedPath<'a>, levels: &[Level]) -> Option<Part<'a>> {
     Some((steps.map(|step| &step.place).collect(), path.consumer()))
 }
 
-/// Whether policies of a kind act only on their targets.
+/// Whether policies of a kind apply only to their targets.
 pub(crate) fn is_direct(snapshot: &Snapshot, kind: &GroupKind) -> bool {
     let profile = snapshot.profile(kind);
     profile.is_some_and(|profile| profile.class.value == Class::Direct)
 }
 
-/// Whether policies of a kind act on requests to Services also where no route leads there.
+/// Whether policies of a kind apply to requests to Services also where no route leads there.
 fn is_of_mesh(snapshot: &Snapshot, kind: &GroupKind) -> bool {
     let profile = snapshot.profile(kind);
     profile.is_some_and(|profile| {

@@ -55,7 +55,7 @@ impl<'r, 's> TargetPathsInState<'r, 's> {
         let kinds = kinds(snapshot, kind);
         let of_kind = |kind: GroupKind| {
             let end = snapshot.profile(&kind).map(|profile| profile.end());
-            let end = end.filter(|end| !is_direct(snapshot, &kind) && !end.is_upper());
+            let end = end.filter(|end| !is_direct(snapshot, &kind) && !end.is_above_routes());
             let groups = end.map(|end| by_route(resolver.paths_over_routes(&routes, &kind, end)));
             (kind, groups)
         };

@@ -214,11 +214,7 @@ impl<'a> Types<'a> {
                     }
                     (operators::CONDITIONAL, [_, one, other]) => {
                         let (one, other) = (self.type_of(one), self.type_of(other));
-                        if one.words() == other.words() {
-                            one
-                        } else {
-                            Any
-                        }
+                        if one.text() == other.text() { one } else { Any }
                     }
                     _ => of_function(&function_name(expression).unwrap_or_default()),
                 }
@@ -312,7 +308,7 @@ impl ValueType {
     }
 
     /// In words, with an article; `None` if it is not known.
-    pub(crate) fn words(self) -> Option<&'static str> {
+    pub(crate) fn text(self) -> Option<&'static str> {
         match self {
             Any => None,
             Null => Some("null"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attache_engine::admission::disclosure::Subject;
 use attache_engine::admission::request::Operation;
 use attache_engine::effective::{PathGroup, StackLevel};
-use attache_engine::merge::Effective;
+use attache_engine::merge::EffectivePolicy;
 use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache_engine::model::level::Level;
 use attache_engine::model::object::Node;
@@ -35,7 +35,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// `by_policy` is whether each policy is in force as a whole, under its name.
-    pub(crate) fn from_effective(effective: &Effective, by_policy: bool) -> Self {
+    pub(crate) fn from_effective(effective: &EffectivePolicy, by_policy: bool) -> Self {
         let spec = if by_policy {
             effective.spec_by_policy()
         } else {

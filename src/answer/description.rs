@@ -1,4 +1,4 @@
-//! `attache describe`: the policies that act on an object and the effective policies on its paths; for a policy, its
+//! `attache describe`: the policies that apply to an object and the effective policies on its paths; for a policy, its
 //! outcome on each target.
 
 use std::collections::BTreeMap;
@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Answer;
+use super::controller_status::FromStatus;
 use super::effective::OnPaths;
 use super::impact::Change;
 use super::kinds::Kind;
 use super::named::Named;
 use super::policies::Listed;
 use super::problems::Problem;
-use super::reported::FromStatus;
-use super::state::{Acceptance, PolicyState};
+use super::state::{AttachmentState, PolicyState};
 use crate::engine::kinds::profile::Class;
 
 mod conditions;
@@ -25,7 +25,7 @@ mod policies_below;
 mod policy;
 mod routes;
 mod target;
-mod unread;
+mod unreadable_policies;
 
 pub use conditions::{Ancestor, Condition};
 pub use kind::kind;
@@ -35,7 +35,7 @@ pub use policy::policy;
 pub(super) use routes::leading;
 pub(super) use target::on_its_own;
 pub use target::target;
-pub use unread::unread_policies;
+pub use unreadable_policies::unreadable_policies;
 
 /// The description of an object.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -198,7 +198,7 @@ pub struct OnTarget {
     /// The target.
     pub target: Named,
     /// Whether it is attached.
-    pub accepted: Acceptance,
+    pub accepted: AttachmentState,
     /// Its state there.
     pub state: PolicyState,
     /// Why it is not attached, has no effect there or is left out on a part of the target.

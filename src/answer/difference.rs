@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Answer;
-use super::impact::requests::{Requests, requests};
+use super::impact::rerouted_requests::{ReroutedRequests, requests};
 use super::impact::{
     Change, LostProtection, States, Summary, Traffic, changes, protection, traffic,
 };
@@ -185,9 +185,14 @@ fn is_any_in_force(snapshot: &Snapshot) -> bool {
 }
 
 /// The requests of routes that differ. They name Gateways and rules, so states in which these have other names are not compared.
-fn compared(a: Side<'_>, b: Side<'_>, renames: &Renames, objects: &[ObjectKey]) -> Requests {
+fn compared(
+    a: Side<'_>,
+    b: Side<'_>,
+    renames: &Renames,
+    objects: &[ObjectKey],
+) -> ReroutedRequests {
     if !renames.is_empty() {
-        return Requests::default();
+        return ReroutedRequests::default();
     }
     let (before, after) = (a.matching.snapshot(), b.matching.snapshot());
     let differs = |key: &&ObjectKey| match (before.get(key), after.get(key)) {

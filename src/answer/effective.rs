@@ -15,7 +15,8 @@ use crate::engine::model::level::Step;
 /// The effective policy of one kind on one path.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Effective {
+#[schemars(rename = "Effective")]
+pub struct EffectiveSettings {
     /// The policy kind.
     pub policy_kind: KindName,
     /// The objects and sections of the path, from the least to the most specific.
@@ -39,7 +40,7 @@ pub struct Effective {
 pub struct OnPaths {
     /// The effective policy.
     #[serde(flatten)]
-    pub effective: Effective,
+    pub effective: EffectiveSettings,
     /// The number of paths: one for each pair of a listener, or Service of a mesh, and an effective target.
     pub paths: usize,
     /// The listeners, or Services of a mesh, at which the paths begin; empty if they begin below.
@@ -58,11 +59,11 @@ pub struct OnPaths {
     pub incomplete: bool,
 }
 
-// === impl Effective ===
+// === impl EffectiveSettings ===
 
-impl Effective {
+impl EffectiveSettings {
     /// The effective policy on a path through these places.
-    pub fn along(kind: &GroupKind, path: &[&Place], effective: &merge::Effective) -> Self {
+    pub fn along(kind: &GroupKind, path: &[&Place], effective: &merge::EffectivePolicy) -> Self {
         let mut sources = BTreeMap::new();
         let mut removed = BTreeSet::new();
         let known = effective.spec();
@@ -110,7 +111,7 @@ impl From<(&GroupKind, &PathGroup)> for OnPaths {
             .collect();
         let consumers = consumers.unwrap_or_default().into_iter();
         Self {
-            effective: Effective::along(kind, &group.path(), &group.effective),
+            effective: EffectiveSettings::along(kind, &group.path(), &group.effective),
             paths: group.path_count(),
             listeners: listeners.into_iter().map(Named::from).collect(),
             targets: targets.into_iter().map(Named::from).collect(),

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Answer, Effective, Named};
+use super::{Answer, EffectiveSettings, Named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::protection::{CORS, own_client_certificates};
 use crate::engine::kinds::profile::Profile;
-use crate::engine::merge::Effective as InForce;
+use crate::engine::merge::EffectivePolicy as InForce;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::shared::Shared;
-use crate::engine::routing::{Criterion, Matching, Outcome, Request, RequestMatch, Stage, State};
+use crate::engine::routing::{Criterion, MatchResult, Matching, Outcome, Request, Stage, State};
 use crate::engine::state::snapshot::Snapshot;
 
 mod from_routing;
@@ -27,7 +27,7 @@ pub struct Explanation {
     /// The paths of the request; several if it does not determine the Gateway, listener or port.
     pub steps: Vec<Step>,
     /// The places at which it is not served, and the reasons.
-    pub unserved: Vec<Unserved>,
+    pub unserved: Vec<ExplainUnserved>,
 }
 
 /// A request.
@@ -111,7 +111,7 @@ pub struct Step {
     /// Notes.
     pub notes: Vec<String>,
     /// The effective policies, by kind and path.
-    pub effective: Vec<Effective>,
+    pub effective: Vec<EffectiveSettings>,
     /// The policies that target an object of the path.
     pub policies: Vec<PolicyOnRequest>,
 }
@@ -255,7 +255,8 @@ pub struct Considered {
 /// A place at which a request is not served.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Unserved {
+#[schemars(rename = "Unserved")]
+pub struct ExplainUnserved {
     /// The Gateway and listener, or the Service, that receives it.
     #[serde(flatten)]
     pub entered_at: EnteredAt,
@@ -281,7 +282,7 @@ pub struct PolicyOnRequest {
     /// Its targets on the path.
     pub at: Vec<Named>,
     /// Its state on this path.
-    pub state: PolicyOutcome,
+    pub state: StateOnRequest,
     /// The policies that override it, wholly or in part.
     pub by: Vec<Named>,
     /// Its overridden settings, if other settings of it are in force.
@@ -296,7 +297,8 @@ pub struct PolicyOnRequest {
 
 /// The state of a policy on the path of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-pub enum PolicyOutcome {
+#[schemars(rename = "PolicyOutcome")]
+pub enum StateOnRequest {
     /// All of it is in force.
     Enforced,
     /// Some of it is in force.
@@ -320,7 +322,7 @@ impl PolicyOnRequest {
     fn note_cors(&mut self, snapshot: &Snapshot) {
         let is_in_force = matches!(
             self.state,
-            PolicyOutcome::Enforced | PolicyOutcome::PartiallyEnforced
+            StateOnRequest::Enforced | StateOnRequest::PartiallyEnforced
         );
         let policy = snapshot.policy(&self.policy.0.object);
         if is_in_force && policy.is_some_and(|policy| policy.protects_by(CORS)) {
@@ -330,9 +332,9 @@ impl PolicyOnRequest {
     }
 }
 
-// === impl PolicyOutcome ===
+// === impl StateOnRequest ===
 
-impl PolicyOutcome {
+impl StateOnRequest {
     /// The state as JSON and tables spell it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -359,7 +361,7 @@ pub fn at_gateways(
 ) -> Explanation {
     let mut matches = matching.at_gateways(request, asked);
     if matches.is_empty() {
-        matches.push(RequestMatch::nowhere());
+        matches.push(MatchResult::nowhere());
     }
     let is_preflight = request.preflight_of().is_some();
     explained(
@@ -391,7 +393,7 @@ pub fn at_service(
 /// The effective policies of a kind for a request, one for each backend that the kind tells apart. Empty if nothing takes it.
 pub(super) fn effective_at(
     resolver: &mut Resolver<'_>,
-    taken: &RequestMatch,
+    taken: &MatchResult,
     profile: &Profile,
 ) -> Vec<Shared<InForce>> {
     let Outcome::Taken(served) = &taken.outcome else {
@@ -406,7 +408,7 @@ fn explained(
     request: Asked,
     is_preflight: bool,
     from: Option<&str>,
-    matches: &[RequestMatch],
+    matches: &[MatchResult],
 ) -> Explanation {
     let mut resolver = Resolver::new(matching.snapshot());
     let (mut steps, mut unserved) = (Vec::new(), Vec::new());

@@ -23,7 +23,7 @@ mod text;
 mod topology;
 
 pub(crate) use details::yaml;
-pub use details::{About, Acting, Details, InForce, Setting, Stanza, details};
+pub use details::{About, Details, InForce, NodePolicy, NodeStanza, Setting, details};
 pub use facts::Facts;
 use sketch::Sketch;
 

@@ -22,13 +22,14 @@ pub struct GuardrailReport {
     pub guardrails: Vec<Guarded>,
     /// Lines without an effect in annotations with exceptions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub without_effect: Vec<IdleLine>,
+    pub without_effect: Vec<LineWithoutEffect>,
 }
 
 /// A line without an effect in the annotation of a target.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct IdleLine {
+#[schemars(rename = "IdleLine")]
+pub struct LineWithoutEffect {
     /// The target.
     pub target: Named,
     /// Why it has no effect.
@@ -175,7 +176,7 @@ fn without_effect(
     all: &Guardrails,
     within: Option<&str>,
     today: Date,
-) -> Vec<IdleLine> {
+) -> Vec<LineWithoutEffect> {
     let keys: BTreeSet<ObjectKey> = all
         .iter()
         .flat_map(|guardrail| targets(snapshot, guardrail))
@@ -183,7 +184,7 @@ fn without_effect(
         .collect();
     let lines = keys.iter().flat_map(|key| {
         let all = all.without_effect(snapshot, key, today).into_iter();
-        all.map(|why| IdleLine {
+        all.map(|why| LineWithoutEffect {
             target: key.into(),
             why,
         })

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::engine::kinds::profile::{IdleCondition, Profile, StatusShape};
+use crate::engine::kinds::profile::{NothingToApplyToCondition, Profile, StatusShape};
 use crate::engine::model::ids::GroupKind;
-use crate::engine::model::object::reported::{
+use crate::engine::model::object::status::{
     ACCEPTANCE, CONFLICTED, ENFORCEMENT, MERGED, OVERRIDDEN, RESOLVED, WAITING,
 };
 
@@ -23,7 +23,7 @@ pub struct HealthRule {
     /// Conditions that report that a policy is accepted or in force, if they are `True`.
     pub positive: BTreeSet<Arc<str>>,
     /// Conditions that report that a policy has nothing to apply to yet.
-    pub idle: Vec<IdleCondition>,
+    pub idle: Vec<NothingToApplyToCondition>,
     /// Whether controllers may report nothing about a policy that is in force.
     pub may_be_empty: bool,
 }
@@ -110,7 +110,7 @@ impl HealthRule {
 
 impl WithoutRule {
     /// In words, after the name of a kind.
-    pub fn words(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Self::NoStatus => "its controllers write no status",
             Self::OwnFields => "its status has no conditions, only fields of its own",

@@ -21,17 +21,17 @@ use crate::engine::topology::{ParentAttachment, RouteKindConflicts, attachment};
 mod broken;
 pub(super) mod changes;
 mod fields;
-mod idle;
+mod no_effect;
 mod orphaned;
 pub(super) mod protection;
-pub(super) mod requests;
+pub(super) mod rerouted_requests;
 pub(super) mod traffic;
 
 pub use broken::broken;
 pub use fields::Field;
 pub use protection::LostProtection;
-pub use requests::{NotTaken, Rerouted};
-pub use traffic::{Cut, Entry, Failing, Gained, Moved, Reduced, Traffic, Unserved};
+pub use rerouted_requests::{Rerouted, UnservedRequests};
+pub use traffic::{Cut, Entry, Failing, Gained, MovedListener, Reduced, Traffic, Unserved};
 
 /// The effect of a change on effective policies.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -59,7 +59,7 @@ pub struct Impact {
     /// Policies that the change does not touch and that lose their only target.
     pub orphaned: Vec<Named>,
     /// Objects in the change that change nothing, and why.
-    pub idle: Vec<NoEffect>,
+    pub idle: Vec<ObjectWithoutEffect>,
     /// The number of changes.
     pub summary: Summary,
 }
@@ -119,7 +119,8 @@ pub struct Paths {
 /// An object in the change that changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct NoEffect {
+#[schemars(rename = "NoEffect")]
+pub struct ObjectWithoutEffect {
     /// The object.
     pub object: Named,
     /// Whether that is known. It is not if nobody knows whether the policy is in force.
@@ -152,7 +153,7 @@ pub(super) struct States<'a> {
 
 /// The objects of one change.
 #[derive(Clone, Debug, Default)]
-pub struct Effect {
+pub struct ChangedObjects {
     /// The objects that are applied.
     pub applied: BTreeSet<ObjectKey>,
     /// The objects that are deleted, as the user named them.
@@ -162,12 +163,12 @@ pub struct Effect {
 }
 
 /// Compares the states before and after a change, and which rules take requests.
-pub fn impact_on_requests(states: [&Matching<'_>; 2], doing: &Effect) -> Impact {
+pub fn impact_on_requests(states: [&Matching<'_>; 2], changed: &ChangedObjects) -> Impact {
     let [before, after] = states.map(Matching::snapshot);
-    let mut impact = impact(before, after, doing);
-    let mut requests = requests::requests(states, &differing(before, after, doing));
+    let mut impact = impact(before, after, changed);
+    let mut requests = rerouted_requests::requests(states, &differing(before, after, changed));
     impact.traffic.add(&mut requests);
-    if !requests.lost.is_empty() && doing.all().count() == 1 {
+    if !requests.lost.is_empty() && changed.all().count() == 1 {
         // The only object of the change is the cause.
         impact.idle.clear();
     }
@@ -176,10 +177,13 @@ pub fn impact_on_requests(states: [&Matching<'_>; 2], doing: &Effect) -> Impact 
 }
 
 /// The protections that requests lose because another rule takes them after the change, and that no changed path loses.
-pub fn lost_by_requests(states: [&Matching<'_>; 2], doing: &Effect) -> Vec<LostProtection> {
+pub fn lost_by_requests(
+    states: [&Matching<'_>; 2],
+    changed: &ChangedObjects,
+) -> Vec<LostProtection> {
     let [before, after] = states.map(Matching::snapshot);
-    let differing = differing(before, after, doing);
-    let lost = requests::requests(states, &differing).lost;
+    let differing = differing(before, after, changed);
+    let lost = rerouted_requests::requests(states, &differing).lost;
     if lost.is_empty() {
         return lost;
     }
@@ -189,8 +193,8 @@ pub fn lost_by_requests(states: [&Matching<'_>; 2], doing: &Effect) -> Vec<LostP
 }
 
 /// Compares the states before and after a change, without requests: their matches are not in snapshots.
-pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
-    let differing = differing(before, after, doing);
+pub fn impact(before: &Snapshot, after: &Snapshot, objects: &ChangedObjects) -> Impact {
+    let differing = differing(before, after, objects);
     let states = States::same_names(before, after);
     let differing_paths = differences(before, after, &differing);
     let (changes, policies) = changes::changes(&states, &differing_paths);
@@ -202,20 +206,20 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
     );
     let orphaned = orphaned::orphaned(before, after, &differing);
     let is_nothing = changes.is_empty() && lost_protection.is_empty() && orphaned.is_empty();
-    let alone = is_nothing && doing.all().count() == 1;
-    let idle = idle::idle(before, after, doing, &policies, alone);
-    let objects = changes.iter().map(|change| &change.object.0.object);
-    let objects: BTreeSet<&ObjectKey> = objects.collect();
+    let alone = is_nothing && objects.all().count() == 1;
+    let idle = no_effect::without_effect(before, after, objects, &policies, alone);
+    let affected = changes.iter().map(|change| &change.object.0.object);
+    let affected: BTreeSet<&ObjectKey> = affected.collect();
     Impact {
-        applied: named(&doing.applied),
-        deleted: named(&doing.deleted),
-        deleted_with: doing.with_them.len(),
+        applied: named(&objects.applied),
+        deleted: named(&objects.deleted),
+        deleted_with: objects.with_them.len(),
         findings: Vec::new(),
         guardrails: Vec::new(),
-        deleted_routes: attached_routes(before, doing),
+        deleted_routes: attached_routes(before, objects),
         lost_protection,
         summary: Summary {
-            objects: objects.len(),
+            objects: affected.len(),
             policies: policies.len(),
         },
         traffic,
@@ -226,18 +230,18 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
 }
 
 /// The objects of a change that differ.
-fn differing(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Vec<ObjectKey> {
+fn differing(before: &Snapshot, after: &Snapshot, changed: &ChangedObjects) -> Vec<ObjectKey> {
     let differs = |key: &&ObjectKey| match (before.get(key), after.get(key)) {
         (Some(old), Some(new)) => !old.is_same(new),
         _ => true,
     };
-    doing.all().filter(differs).cloned().collect()
+    changed.all().filter(differs).cloned().collect()
 }
 
 /// Counts the deleted routes that were attached to a parent.
-fn attached_routes(before: &Snapshot, doing: &Effect) -> usize {
+fn attached_routes(before: &Snapshot, changed: &ChangedObjects) -> usize {
     let mut route_kind_conflicts = RouteKindConflicts::new(before);
-    let gone = doing.deleted.iter().chain(&doing.with_them);
+    let gone = changed.deleted.iter().chain(&changed.with_them);
     let gone = gone.filter_map(|key| before.get(key));
     gone.filter(|route| {
         let Node::Route { parents, .. } = &route.node else {
@@ -295,9 +299,9 @@ impl<'a> States<'a> {
     }
 }
 
-// === impl Effect ===
+// === impl ChangedObjects ===
 
-impl Effect {
+impl ChangedObjects {
     fn all(&self) -> impl Iterator<Item = &ObjectKey> {
         let gone = self.deleted.iter().chain(&self.with_them);
         self.applied.iter().chain(gone)

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::report::{ReportedFinding, address, namespace_of, rule};
-use crate::engine::admission::disclosure::{Levels, conceal, policies_named};
+use crate::engine::admission::disclosure::{DisclosureLevels, conceal, policies_named};
 use crate::engine::admission::evidence::Evidence;
 use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::admission::verdict::Verdict;
@@ -50,7 +50,7 @@ pub enum PolicyNames {
 #[derive(Debug)]
 pub struct Reports {
     policy_names: PolicyNames,
-    levels: Levels,
+    levels: DisclosureLevels,
     versions: Versions,
     /// By namespace; `None` for objects without one.
     by_namespace: BTreeMap<Option<Arc<str>>, Collected>,
@@ -94,7 +94,7 @@ struct Summary {
 
 impl Reports {
     /// No findings yet. `levels` are the most that anybody learns about policies.
-    pub fn new(snapshot: &Snapshot, policy_names: PolicyNames, levels: Levels) -> Self {
+    pub fn new(snapshot: &Snapshot, policy_names: PolicyNames, levels: DisclosureLevels) -> Self {
         Self {
             policy_names,
             levels,
@@ -285,7 +285,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Api, BYTES, PolicyNames, RESULTS, Reports};
-    use crate::engine::admission::disclosure::Levels;
+    use crate::engine::admission::disclosure::DisclosureLevels;
     use crate::engine::admission::finding::{Code, Finding};
     use crate::engine::model::ids::{GroupKind, ObjectKey};
     use crate::engine::state::snapshot::Snapshot;
@@ -297,7 +297,7 @@ mod tests {
 
     fn report(findings: impl IntoIterator<Item = Finding>) -> Value {
         let snapshot = Snapshot::default();
-        let mut reports = Reports::new(&snapshot, PolicyNames::Own, Levels::default());
+        let mut reports = Reports::new(&snapshot, PolicyNames::Own, DisclosureLevels::default());
         for finding in findings {
             reports.add(&snapshot, finding);
         }
@@ -340,7 +340,7 @@ mod tests {
         let mut notice = finding(Code::Affects, "a", "applies");
         notice.notice = true;
         let snapshot = Snapshot::default();
-        let mut reports = Reports::new(&snapshot, PolicyNames::Own, Levels::default());
+        let mut reports = Reports::new(&snapshot, PolicyNames::Own, DisclosureLevels::default());
         reports.add(&snapshot, notice);
         assert_eq!(reports.namespaces().count(), 0);
     }

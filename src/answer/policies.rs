@@ -1,4 +1,4 @@
-//! `attache policies`: every policy with its targets, its state, and the number of objects it acts on.
+//! `attache policies`: every policy with its targets, its state, and the number of objects it applies to.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Answer;
+use super::controller_status::FromStatus;
 use super::named::{KindName, Named, named};
-use super::reported::FromStatus;
-use super::state::{Acceptance, PolicyState};
+use super::state::{AttachmentState, PolicyState};
 use super::strategy::{as_written, strategy};
 use crate::engine::effective::Resolver;
-use crate::engine::effective::affected::acting_at;
+use crate::engine::effective::applying::applying_at;
 use crate::engine::kinds::profile::Class;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::selector::Selector;
@@ -73,7 +73,7 @@ pub struct Target {
     /// The target.
     pub target: Named,
     /// Whether the policy is attached to it.
-    pub accepted: Acceptance,
+    pub accepted: AttachmentState,
     /// The state of the policy there; null if it is not attached.
     pub state: Option<PolicyState>,
     /// Why it is not attached or has no effect there, and the sections on which its controllers leave it out.
@@ -98,7 +98,7 @@ pub struct PolicyQuery<'a> {
     pub namespace: Option<Arc<str>>,
     /// Policies with these labels.
     pub selector: Selector,
-    /// Policies that act on this object or section.
+    /// Policies that apply to this object or section.
     pub acting_on: Option<Place>,
     /// Policies in these states. Empty: in all states.
     pub states: BTreeSet<PolicyState>,
@@ -116,7 +116,7 @@ pub enum Sort {
     Name,
     /// Oldest first: the order of precedence.
     Age,
-    /// By the number of objects a policy acts on, largest first.
+    /// By the number of objects a policy applies to, largest first.
     ActsOn,
 }
 
@@ -125,7 +125,7 @@ pub fn policies(snapshot: &Snapshot, asked: &PolicyQuery<'_>) -> Policies {
     let mut resolver = Resolver::new(snapshot);
     let mut asked_policies: Vec<&Arc<Policy>> = match &asked.acting_on {
         Some(place) => {
-            let acting = acting_at(&mut resolver, place).into_iter();
+            let acting = applying_at(&mut resolver, place).into_iter();
             let keys = acting.map(|acting| acting.policy.key().clone());
             keys.filter_map(|key| snapshot.policy(&key)).collect()
         }
@@ -205,7 +205,7 @@ fn target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> Target
     let state = status.state.as_ref();
     Target {
         target: Named::from(&status.target),
-        accepted: Acceptance::from(&status.accepted),
+        accepted: AttachmentState::from(&status.accepted),
         state: state
             .filter(|_| status.accepted == Accepted::Accepted)
             .map(PolicyState::from),

@@ -14,8 +14,8 @@ use crate::engine::model::section;
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::reports::{faults, of_whole};
 use crate::engine::topology::{
-    ParentAttachment, RouteKindConflicts, attachment, listeners_of, not_usable, unusable,
-    why_unaccepted, why_wholly_unaccepted,
+    ParentAttachment, RouteKindConflicts, attachment, listeners_of, not_usable,
+    reason_for_all_listeners, unusable, why_unaccepted,
 };
 
 /// A parent, backend, listener or route that gets no requests or passes none on.
@@ -76,7 +76,7 @@ pub(super) fn of_object(
     match &object.node {
         Node::Gateway { .. } | Node::ListenerSet { .. } => {
             let owner = &object.key;
-            let of_owner = why_wholly_unaccepted(snapshot, object);
+            let of_owner = reason_for_all_listeners(snapshot, object);
             if let Some(why) = of_owner.filter(|_| place.section.is_none()) {
                 problems.insert(problem(ProblemSubject::Listener, owner.whole(), why));
             } else {
@@ -97,7 +97,7 @@ pub(super) fn of_object(
                 problems.insert(problem(ProblemSubject::Route, route.whole(), by.why()));
             }
             for parent in parents {
-                if let ParentAttachment::Refused { why, .. } =
+                if let ParentAttachment::NotAttached { why, .. } =
                     attachment(route_kind_conflicts, object, parent)
                 {
                     let parent = Place {

@@ -9,9 +9,9 @@ use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::admission::verdict::{escape, sentence};
 use crate::engine::model::ids::ObjectKey;
 
-mod alike;
 mod current;
 mod fingerprint;
+mod joined;
 mod judge;
 mod order;
 mod pages;

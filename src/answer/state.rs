@@ -33,7 +33,8 @@ pub enum PolicyState {
 
 /// Whether a policy is attached to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub enum Acceptance {
+#[schemars(rename = "Acceptance")]
+pub enum AttachmentState {
     /// It is attached.
     Accepted,
     /// Another policy of the kind is already attached to the target and takes precedence.
@@ -95,7 +96,7 @@ impl PolicyState {
         match accepted {
             Accepted::Accepted => state.map(Self::from),
             Accepted::Conflicted(_) => Some(Self::Conflicted),
-            Accepted::Rejected(_) | Accepted::Clashing(_) => Some(Self::Rejected),
+            Accepted::Rejected(_) | Accepted::ExpectedRejection(_) => Some(Self::Rejected),
             Accepted::Invalid => Some(Self::Invalid),
             Accepted::TargetNotFound => Some(Self::TargetNotFound),
         }
@@ -129,12 +130,12 @@ impl From<&State> for PolicyState {
     }
 }
 
-impl From<&Accepted> for Acceptance {
+impl From<&Accepted> for AttachmentState {
     fn from(accepted: &Accepted) -> Self {
         match accepted {
             Accepted::Accepted => Self::Accepted,
             Accepted::Conflicted(_) => Self::Conflicted,
-            Accepted::Rejected(_) | Accepted::Clashing(_) => Self::Rejected,
+            Accepted::Rejected(_) | Accepted::ExpectedRejection(_) => Self::Rejected,
             Accepted::Invalid => Self::Invalid,
             Accepted::TargetNotFound => Self::TargetNotFound,
         }

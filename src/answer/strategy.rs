@@ -3,14 +3,14 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::kinds::profile::{Direction, Op, Strategies, Strategy, words};
+use crate::engine::kinds::profile::{Direction, Op, Strategies, Strategy, strategy_text};
 use crate::engine::policy::{Policy, Stanza, StanzaPlace, value_at};
 
-/// The strategy by its GEP-713 name: `atomic defaults`. A policy of the legacy dialect can have two. `None` if the
+/// The strategy by its GEP-713 name: `atomic defaults`. A policy of GEP-713 of 2021 can have two. `None` if the
 /// strategy cannot be used.
 pub(super) fn strategy(policy: &Policy) -> Option<String> {
     let stanzas = policy.strategies.as_ref()?;
-    let names: Vec<String> = stanzas.iter().map(|s| words(s.strategy)).collect();
+    let names: Vec<String> = stanzas.iter().map(|s| strategy_text(s.strategy)).collect();
     Some(names.join(" and "))
 }
 
@@ -38,7 +38,7 @@ fn one(stanza: Stanza, spec: &Value, strategies: &Strategies) -> String {
             .and_then(|body| body.get("strategy"))
             .and_then(Value::as_str);
         let named = inside.or(by_field.and_then(|(_, named)| named));
-        let named = named.map_or_else(|| pieces(stanza.strategy), str::to_owned);
+        let named = named.map_or_else(|| unit_label(stanza.strategy), str::to_owned);
         return format!("{name}, {named}");
     }
     match by_field {
@@ -48,7 +48,7 @@ fn one(stanza: Stanza, spec: &Value, strategies: &Strategies) -> String {
             format!("{} ({field} unset)", verb(stanza.strategy))
         }
         // Settings outside of both stanzas count as one of the stanzas.
-        None if stanzas.is_some() => outside(stanza.strategy),
+        None if stanzas.is_some() => unset_label(stanza.strategy),
         None => verb(stanza.strategy).to_owned(),
     }
 }
@@ -67,7 +67,7 @@ pub fn verb(strategy: Strategy) -> &'static str {
     }
 }
 
-fn outside(strategy: Strategy) -> String {
+fn unset_label(strategy: Strategy) -> String {
     match strategy {
         Strategy::None => "none".to_owned(),
         Strategy::Merge(direction, op) => {
@@ -77,7 +77,7 @@ fn outside(strategy: Strategy) -> String {
     }
 }
 
-fn pieces(strategy: Strategy) -> String {
+fn unit_label(strategy: Strategy) -> String {
     match strategy {
         Strategy::None => "none".to_owned(),
         Strategy::Merge(_, op) => word(&json!(op)),

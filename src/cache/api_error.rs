@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_stand_for_another_is_told_from_who_may_not_read() {
+    fn impersonation_errors_differ_from_read_errors() {
         let message = "users \"sven\" is forbidden: User \"alice\" cannot impersonate resource \"users\" in API group \"\" at the cluster scope";
         assert!(api_error(403, message).is_of_impersonation());
         assert!(

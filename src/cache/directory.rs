@@ -15,18 +15,18 @@ use crate::engine::model::object::{Crd, Header, Meta, Node, Object, watched_gate
 use crate::engine::model::selector::Labels;
 use crate::engine::state::snapshot::{Change, Snapshot};
 
+mod assumed_objects;
 mod counts;
 mod duplicates;
 mod generated_routes;
 mod scopes;
-mod surroundings;
 
+use assumed_objects::{surroundings, without_absent};
 pub use counts::Counts;
 use duplicates::differ;
 pub use duplicates::{Duplicate, written_twice};
 use scopes::cluster_scoped;
 pub use scopes::is_known_cluster_scoped;
-use surroundings::{surroundings, without_absent};
 
 pub(super) use super::files::files;
 pub use super::files::{Links, read_stdin};

@@ -25,7 +25,7 @@ const AGAIN: Duration = Duration::from_mins(10);
 /// The most findings to remember, so that a flood of names does not use up memory.
 const REMEMBERED: usize = 1_000;
 /// The most bytes of a message; the API allows 1 kB.
-const LONGEST: usize = 1_000;
+const MAX_MESSAGE_BYTES: usize = 1_000;
 
 /// A finding on a policy that was allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl Events {
         let event = Event {
             type_: EventType::Warning,
             reason: pascal(notice.code),
-            note: Some(notice.line.chars().take(LONGEST / 4).collect()),
+            note: Some(notice.line.chars().take(MAX_MESSAGE_BYTES / 4).collect()),
             action: "Admitted".to_owned(),
             secondary: None,
         };

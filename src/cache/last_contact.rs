@@ -73,7 +73,7 @@ impl Listener {
     /// Records that the cached objects of the kind are current now.
     pub(super) fn note(&self) {
         self.heard.now();
-        self.metrics.heard_of(&self.label);
+        self.metrics.record_contact(&self.label);
     }
 
     /// The number of contacts so far.

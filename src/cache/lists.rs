@@ -26,9 +26,9 @@ use super::kinds::{core_kinds, resource};
 use super::raw::RawObject;
 use super::served::Served;
 
-mod around;
 mod fetch;
 mod list_results;
+mod referenced_objects;
 
 use fetch::{Fetch, ListedKind};
 pub(super) use fetch::{is_name, pages, text};
@@ -38,9 +38,9 @@ pub use list_results::{Missing, MissingPart};
 /// The part of a cluster that a command needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadScope {
-    /// All policies, and everything that they may act on.
+    /// All policies, and everything that they may apply to.
     Everything,
-    /// The objects needed to find the policies that act on these objects.
+    /// The objects needed to find the policies that apply to these objects.
     Around(Vec<ObjectKey>),
 }
 
@@ -255,8 +255,8 @@ impl Reader {
 
     async fn targets(&self, read_scope: &ReadScope) -> ListResults {
         let keys = match read_scope {
-            ReadScope::Around(keys) if around::is_little(keys) => {
-                let kinds_needed = around::needed_whole(keys);
+            ReadScope::Around(keys) if referenced_objects::is_little(keys) => {
+                let kinds_needed = referenced_objects::needed_whole(keys);
                 let all_of_kinds = self.lists(
                     kinds_needed
                         .iter()
@@ -277,15 +277,20 @@ impl Reader {
         lists.and(others)
     }
 
-    /// Reads the objects needed to find the policies that act on routes.
+    /// Reads the objects needed to find the policies that apply to routes.
     async fn around(&self, keys: &[ObjectKey]) -> ListResults {
         let mut results = ListResults::default();
         let mut asked = BTreeSet::new();
-        let mut needed: Vec<ObjectKey> = keys.iter().flat_map(around::needed_for).collect();
+        let mut needed: Vec<ObjectKey> = keys
+            .iter()
+            .flat_map(referenced_objects::needed_for)
+            .collect();
         while !needed.is_empty() {
             asked.extend(needed.iter().cloned());
             let related = self.gets(needed.iter()).await;
-            let further = related.objects().flat_map(around::needed_beside);
+            let further = related
+                .objects()
+                .flat_map(referenced_objects::referenced_objects);
             let further: BTreeSet<ObjectKey> = further.collect();
             needed = further
                 .into_iter()

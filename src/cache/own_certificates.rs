@@ -24,7 +24,7 @@ use super::watch::short;
 use super::webhook_configurations::{CONFLICT, NOT_FOUND, WebhookConfigurations, answer, has_code};
 use crate::certificates::{Pair, Rotation, Step, Stored, contains};
 use crate::registration::{
-    CA_FIELD_MANAGER, Endpoint, ca_amendment, injected_by_cert_manager, published,
+    CA_FIELD_MANAGER, Endpoint, ca_update, injected_by_cert_manager, published,
 };
 
 /// The interval between two checks of the Secret and the configurations.
@@ -262,7 +262,7 @@ impl OwnCertificates {
         bundle: &str,
     ) -> Result<bool, String> {
         let encoded = STANDARD.encode(bundle);
-        let Some(wanted) = ca_amendment(endpoint, current, &encoded) else {
+        let Some(wanted) = ca_update(endpoint, current, &encoded) else {
             return Ok(true);
         };
         let name = self.configurations.name();

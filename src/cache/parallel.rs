@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// The most threads. More would use more memory than they save time.
-const MOST: usize = 8;
+const MAX_THREADS: usize = 8;
 /// Stack of a thread in bytes, as large as that of the main thread: documents may be deeply nested.
 const STACK: usize = 8 << 20;
 
@@ -17,7 +17,7 @@ pub fn parallel_map<T: Sync, S, R: Send>(
     work: impl Fn(&mut S, &T) -> R + Sync,
 ) -> Vec<R> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = cores.min(MOST).min(items.len());
+    let threads = cores.min(MAX_THREADS).min(items.len());
     if threads < 2 {
         let mut state = start();
         return items.iter().map(|item| work(&mut state, item)).collect();

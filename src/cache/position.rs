@@ -10,7 +10,7 @@ use super::manifest::{Document, Origin, documents, options};
 
 /// The most values in a document whose positions are looked up, which take some 50 MiB. In larger documents only the
 /// first line is known.
-const MOST: usize = 500_000;
+const MAX_VALUES: usize = 500_000;
 
 /// The objects of a file.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl<'a> Outline<'a> {
 fn tree(first: u64, text: &str) -> Option<Tree> {
     let mut options = options();
     if let Some(budget) = &mut options.budget {
-        (budget.max_nodes, budget.max_events) = (MOST, 2 * MOST);
+        (budget.max_nodes, budget.max_events) = (MAX_VALUES, 2 * MAX_VALUES);
     }
     let mut tree: Tree = serde_saphyr::from_str_with_options(text, options).ok()?;
     tree.shift(first.saturating_sub(1));

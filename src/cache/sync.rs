@@ -330,15 +330,15 @@ impl Kind {
 
 /// The names of the first kinds, and how many more there are.
 fn names(kinds: &[GroupKind], total: usize) -> String {
-    const SHOWN: usize = 5;
+    const MAX_NAMED_KINDS: usize = 5;
     let mut text = kinds
         .iter()
-        .take(SHOWN)
+        .take(MAX_NAMED_KINDS)
         .map(ToString::to_string)
         .collect::<Vec<_>>()
         .join(", ");
-    if total > SHOWN {
-        let _ = write!(text, " and {} more", total - SHOWN);
+    if total > MAX_NAMED_KINDS {
+        let _ = write!(text, " and {} more", total - MAX_NAMED_KINDS);
     }
     text
 }

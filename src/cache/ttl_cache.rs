@@ -10,17 +10,17 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub struct TtlCache<Q, A> {
     answers: HashMap<Q, (A, Instant)>,
-    most: usize,
+    limit: usize,
 }
 
 // === impl TtlCache ===
 
 impl<Q: Eq + Hash, A: Clone> TtlCache<Q, A> {
-    /// Remembers nothing yet, and later at most `most` answers at a time.
-    pub fn new(most: usize) -> Self {
+    /// Remembers nothing yet, and later at most `limit` answers at a time.
+    pub fn new(limit: usize) -> Self {
         Self {
             answers: HashMap::new(),
-            most,
+            limit,
         }
     }
 
@@ -33,10 +33,10 @@ impl<Q: Eq + Hash, A: Clone> TtlCache<Q, A> {
     /// Remembers an answer.
     pub fn put(&mut self, question: Q, answer: A, life: Duration) {
         let now = Instant::now();
-        if self.answers.len() >= self.most {
+        if self.answers.len() >= self.limit {
             self.answers.retain(|_, (_, until)| *until > now);
         }
-        if self.answers.len() < self.most {
+        if self.answers.len() < self.limit {
             self.answers.insert(question, (answer, now + life));
         }
     }

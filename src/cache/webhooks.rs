@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use crate::metrics::Metrics;
 use crate::reading::{self, Pipes};
-use crate::registration::{Endpoint, FIELD_MANAGER, Policies, amendment, ca_bundle};
+use crate::registration::{Endpoint, FIELD_MANAGER, Policies, ca_bundle, update_for};
 
 use super::sync::Check;
 use super::webhook_configurations::WebhookConfigurations;
@@ -198,7 +198,7 @@ impl Webhooks {
                 Endpoint::Validate => Err(format!("there is no {} {name}", endpoint.kind())),
             };
         };
-        let Some(wanted) = amendment(endpoint, &current, policies, self.ca.as_deref())? else {
+        let Some(wanted) = update_for(endpoint, &current, policies, self.ca.as_deref())? else {
             return Ok(UpdateResult::Unchanged);
         };
         let applied = self.configurations.apply(endpoint, FIELD_MANAGER, &wanted);

@@ -11,13 +11,12 @@ use super::render::report::text::{Closing, Reason};
 use super::render::style::Style;
 use super::rendered::{HELM_TO_APPLY, KUSTOMIZE_TO_APPLY};
 use super::state::{FROM_BELOW, Scope, State};
-use super::{Failure, Outcome, print};
+use super::{CommandResult, Failure, print};
 use crate::answer;
 use crate::answer::report::{Report, Skipped};
 use crate::engine::admission::finding::Severity;
 use crate::engine::model::printable::escape;
 
-mod alternatives;
 mod baseline;
 mod codes;
 mod empty_input;
@@ -25,8 +24,9 @@ mod input;
 mod judged;
 mod of_change;
 mod openreports;
+mod overlays;
 mod places;
-mod requests;
+mod rerouted_requests;
 
 use codes::Codes;
 use input::Input;
@@ -127,7 +127,7 @@ enum FailOn {
 ///
 /// # Errors
 /// If a file, directory or cluster cannot be read, or the configuration or the baseline is wrong.
-pub fn run(mut args: Args) -> Result<Outcome, Failure> {
+pub fn run(mut args: Args) -> Result<CommandResult, Failure> {
     let files = std::mem::take(&mut args.files);
     args.paths.extend(files);
     let args = &args;
@@ -143,7 +143,7 @@ pub fn run(mut args: Args) -> Result<Outcome, Failure> {
         mut report,
         objects,
         ..
-    } = alternatives::merged(checked.collect());
+    } = overlays::merged(checked.collect());
     if report.summary.deny == 0 {
         empty_input::refuse(args, &inputs)?;
     }
@@ -208,11 +208,11 @@ fn skipped(inputs: &[Input]) -> Vec<Skipped> {
 // === impl FailOn ===
 
 impl FailOn {
-    fn outcome(self, report: &Report) -> Outcome {
+    fn outcome(self, report: &Report) -> CommandResult {
         if self.failing(report) > 0 {
-            Outcome::Findings
+            CommandResult::Findings
         } else {
-            Outcome::Clean
+            CommandResult::Clean
         }
     }
 

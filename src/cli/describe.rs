@@ -1,4 +1,4 @@
-//! `attache describe`: the policies that act on an object, and the settings in force.
+//! `attache describe`: the policies that apply to an object, and the settings in force.
 
 use clap_complete::engine::ArgValueCompleter;
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use super::state::{Opened, Scope, State, View};
 use super::watch::Watching;
 use super::{Failure, complete, find, labels};
 use crate::answer::description::{
-    Description, Descriptions, kind, policy, target, unread_policies,
+    Description, Descriptions, kind, policy, target, unreadable_policies,
 };
 use crate::answer::document;
 use crate::answer::workload::{is_workload, workload};
@@ -132,7 +132,7 @@ fn answer(
             }
         }
     }
-    let unread = unread_policies(&view.snapshot);
+    let unread = unreadable_policies(&view.snapshot);
     let descriptions: Vec<Description> = descriptions
         .into_iter()
         .map(|description| description.with_unread(&unread))

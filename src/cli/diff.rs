@@ -9,7 +9,7 @@ use super::render::difference::{markdown, text};
 use super::render::phrases::names_of;
 use super::state::Scope;
 use super::time::timeout;
-use super::{Failure, Outcome, print};
+use super::{CommandResult, Failure, print};
 use crate::answer;
 use crate::answer::difference::{Limits, NotCompared, Side, difference};
 use crate::answer::named::{KindName, Named};
@@ -99,7 +99,7 @@ impl Args {
 ///
 /// # Errors
 /// If a state cannot be read as a whole, or the names of --map do not fit.
-pub fn run(args: &Args) -> Result<Outcome, Failure> {
+pub fn run(args: &Args) -> Result<CommandResult, Failure> {
     let [one, other] = source::sources(&args.a, args.b.as_deref())?;
     if let (Source::Stdin, Source::Stdin) = (&one, &other) {
         return Err("standard input can be read only once: use - once".into());
@@ -150,9 +150,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     };
     print(&shown)?;
     Ok(if args.exit_code && !answer.is_empty() {
-        Outcome::Findings
+        CommandResult::Findings
     } else {
-        Outcome::Clean
+        CommandResult::Clean
     })
 }
 

@@ -4,7 +4,7 @@
 use super::output::{self, Output};
 use super::render::explain as render;
 use super::state::{Scope, State};
-use super::{Failure, Outcome, print};
+use super::{CommandResult, Failure, print};
 use crate::answer;
 use crate::answer::explanation::{Explanation, at_gateways, at_service};
 use crate::cache::lists::ReadScope;
@@ -81,7 +81,7 @@ pub(super) struct Described {
 /// # Errors
 /// If the directory, cluster or Gateway does not exist, the configuration is wrong, or the arguments do not describe a
 /// request.
-pub fn run(args: &Args) -> Result<Outcome, Failure> {
+pub fn run(args: &Args) -> Result<CommandResult, Failure> {
     let request = args.request.read()?;
     let opened = args.state.open(&args.scope)?;
     let namespace = opened.namespace.clone();
@@ -104,9 +104,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         eprintln!("attache: -n {namespace} leaves out the Gateways of other namespaces");
     }
     Ok(if explanation.served {
-        Outcome::Clean
+        CommandResult::Clean
     } else {
-        Outcome::Findings
+        CommandResult::Findings
     })
 }
 

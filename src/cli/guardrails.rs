@@ -10,7 +10,7 @@ use super::output::{self, Output};
 use super::render::guardrails::table;
 use super::state::{Scope, State};
 use super::written_guardrails::{FromManifests, compiled, usable};
-use super::{Failure, Outcome, print};
+use super::{CommandResult, Failure, print};
 use crate::answer;
 use crate::answer::guardrails::guardrails;
 use crate::cache::files;
@@ -63,7 +63,7 @@ enum FailOn {
 ///
 /// # Errors
 /// If the directory or cluster does not exist, the configuration is wrong, or a guardrail cannot be used.
-pub fn run(args: &Args) -> Result<Outcome, Failure> {
+pub fn run(args: &Args) -> Result<CommandResult, Failure> {
     let config = args.at.configuration()?;
     let opened = args.at.open_as(&config, &args.scope)?;
     let written = if args.files.is_empty() {
@@ -118,9 +118,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
             }
     });
     Ok(if fails {
-        Outcome::Findings
+        CommandResult::Findings
     } else {
-        Outcome::Clean
+        CommandResult::Clean
     })
 }
 

@@ -14,9 +14,9 @@ use super::render::phrases::names_of;
 use super::rendered::{HELM_TO_APPLY, KUSTOMIZE_TO_APPLY};
 use super::state::{FROM_BELOW, Opened, Scope, State, View, read_repository};
 use super::written_guardrails::{Applied, among, names, not_deleted, usable as usable_guardrails};
-use super::{Failure, Outcome, complete, find, print};
+use super::{CommandResult, Failure, complete, find, print};
 use crate::answer;
-use crate::answer::impact::{Effect, Impact, broken, impact_on_requests};
+use crate::answer::impact::{ChangedObjects, Impact, broken, impact_on_requests};
 use crate::answer::named::Named;
 use crate::answer::report::{ReportedFinding, Spot};
 use crate::cache::directory;
@@ -86,7 +86,7 @@ enum FailOn {
 /// # Errors
 /// If the directory or cluster does not exist, the configuration is wrong, a manifest cannot be read, or an object to
 /// delete does not exist.
-pub fn run(args: &Args) -> Result<Outcome, Failure> {
+pub fn run(args: &Args) -> Result<CommandResult, Failure> {
     let manifests = args.manifests()?;
     let below = args.at.below();
     let config = below.configuration()?;
@@ -141,8 +141,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     };
     print(&shown)?;
     Ok(match args.fail_on {
-        Some(FailOn::Change) if !answer.is_without_effect() => Outcome::Findings,
-        _ => Outcome::Clean,
+        Some(FailOn::Change) if !answer.is_without_effect() => CommandResult::Findings,
+        _ => CommandResult::Clean,
     })
 }
 
@@ -156,26 +156,26 @@ pub(super) fn changed(
     let findings = reported_problems(loaded);
     let before = &view.snapshot;
     let with_them = deleted_with(before, &deleted);
-    let doing = Effect {
+    let changed = ChangedObjects {
         applied: loaded.origins.keys().cloned().collect(),
         deleted,
         with_them,
     };
-    if let Some(both) = doing.applied.intersection(&doing.deleted).next() {
+    if let Some(both) = changed.applied.intersection(&changed.deleted).next() {
         let both = escape(&both.to_string());
         return Err(format!("{both} cannot be applied and deleted in one change").into());
     }
     let after = without(
         loaded.snapshot.clone(),
-        doing.deleted.iter().chain(&doing.with_them),
+        changed.deleted.iter().chain(&changed.with_them),
     );
     let stays = view.objects.iter();
-    let stays = stays.filter(|object| !doing.applied.contains(&object.key));
+    let stays = stays.filter(|object| !changed.applied.contains(&object.key));
     let matching_before = Matching::new(before, &view.objects);
     let matching_after = Matching::new(&after, stays.chain(&loaded.objects));
     let impact = Impact {
         findings,
-        ..impact_on_requests([&matching_before, &matching_after], &doing)
+        ..impact_on_requests([&matching_before, &matching_after], &changed)
     };
     Ok((impact, after))
 }
@@ -214,16 +214,16 @@ pub(super) fn deleted(
             named.insert(key.clone());
         }
     }
-    let doing = Effect {
+    let changed = ChangedObjects {
         applied: BTreeSet::new(),
         with_them: deleted_with(before, &named),
         deleted: named,
     };
-    let gone = doing.deleted.iter().chain(&doing.with_them);
+    let gone = changed.deleted.iter().chain(&changed.with_them);
     let after = without(before.clone(), gone);
     let matching_before = Matching::new(before, &view.objects);
     let matching_after = Matching::new(&after, &view.objects);
-    let impact = impact_on_requests([&matching_before, &matching_after], &doing);
+    let impact = impact_on_requests([&matching_before, &matching_after], &changed);
     Ok((impact, after))
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::engine::model::selector::{Expression, Operator, Selector};
 
 /// The longest label key: a name of 63 characters after a prefix of 253.
-const LONGEST: usize = 63 + 1 + 253;
+const MAX_KEY_LENGTH: usize = 63 + 1 + 253;
 /// The longest selector, in bytes; more than anyone writes by hand.
 const LONGEST_SELECTOR: usize = 16 << 10;
 
@@ -109,7 +109,10 @@ fn set(part: &str, text: &str) -> Result<Expression, String> {
 
 fn key_of<'a>(part: &str, key: &'a str) -> Result<&'a str, String> {
     let key = key.trim();
-    if key.is_empty() || key.len() > LONGEST || !key.chars().all(|c| is_of_name(c) || c == '/') {
+    if key.is_empty()
+        || key.len() > MAX_KEY_LENGTH
+        || !key.chars().all(|c| is_of_name(c) || c == '/')
+    {
         return Err(format!("{part:?}: {key:?} is not a valid label key"));
     }
     Ok(key)

@@ -9,7 +9,7 @@ use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::state::snapshot::Snapshot;
 
 /// The limit of kinds in one line.
-const NAMED: usize = 4;
+const MAX_NAMED_KINDS: usize = 4;
 
 /// One line for each reason that something is missing. `policies` are the policy kinds that were found.
 pub(super) fn lines(missing: &[Missing], policies: &[GroupKind]) -> Vec<String> {
@@ -104,8 +104,12 @@ pub(super) fn why_not(missing: &[Missing], key: &ObjectKey) -> Option<String> {
 
 /// A few kinds, and the number of the others.
 fn named(kinds: &[&GroupKind]) -> String {
-    let mut names: Vec<String> = kinds.iter().take(NAMED).map(ToString::to_string).collect();
-    match kinds.len().saturating_sub(NAMED) {
+    let mut names: Vec<String> = kinds
+        .iter()
+        .take(MAX_NAMED_KINDS)
+        .map(ToString::to_string)
+        .collect();
+    match kinds.len().saturating_sub(MAX_NAMED_KINDS) {
         0 => {}
         1 => names.push("1 more kind".to_owned()),
         more => names.push(format!("{more} more kinds")),

@@ -13,9 +13,9 @@ use crate::engine::model::ids::{APIEXTENSIONS, GATEWAY_API, GroupKind, Place};
 use crate::engine::model::object::{Crd, watched_gateway_kinds};
 
 mod misspelt;
-mod words;
+mod parse;
 
-pub(super) use words::{each, split};
+pub(super) use parse::{each, split};
 
 /// The known kinds and their names.
 #[derive(Clone)]
@@ -70,7 +70,7 @@ const CORE: &str = "core";
 /// Words up to this length resemble too many names for a suggestion.
 const SHORTEST: usize = 3;
 /// The number of kinds that an error lists before "and N more".
-const SHOWN: usize = 12;
+const MAX_NAMED_KINDS: usize = 12;
 
 // === impl Names ===
 
@@ -228,10 +228,10 @@ impl Names {
             let names: BTreeSet<&str> = names.map(|(gk, _)| &*gk.kind).collect();
             let names: Vec<&str> = names.into_iter().collect();
             let shown = names
-                .get(..names.len().min(SHOWN))
+                .get(..names.len().min(MAX_NAMED_KINDS))
                 .unwrap_or_default()
                 .join(", ");
-            match names.len().saturating_sub(SHOWN) {
+            match names.len().saturating_sub(MAX_NAMED_KINDS) {
                 _ if names.is_empty() => "none".to_owned(),
                 0 => shown,
                 more => format!("{shown} and {more} more"),

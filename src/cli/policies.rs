@@ -1,4 +1,4 @@
-//! `attache policies`: every policy with its targets, its state, and the number of objects it acts on.
+//! `attache policies`: every policy with its targets, its state, and the number of objects it applies to.
 
 use std::collections::BTreeSet;
 

@@ -28,7 +28,7 @@ const ATTEMPT: Duration = Duration::from_secs(5);
 /// Time between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The largest answer that is read.
-const MOST: usize = 1 << 20;
+const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// The uid of the review, which the answer repeats.
 const UID: &str = "attache-probe";
 
@@ -150,7 +150,7 @@ async fn ask(client: &HttpClient, url: &Uri) -> Result<String, String> {
         .await
         .map_err(|e| refused(innermost(&e)))?;
     let status = response.status();
-    let body = Limited::new(response.into_body(), MOST);
+    let body = Limited::new(response.into_body(), MAX_ANSWER_BYTES);
     let body = body.collect().await.map_err(|e| e.to_string())?.to_bytes();
     if status != StatusCode::OK {
         let text = String::from_utf8_lossy(&body);

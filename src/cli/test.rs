@@ -10,7 +10,7 @@ use super::render::style::Style;
 use super::render::tested::{junit, junit_of_error, text};
 use super::state::{Scope, State};
 use super::watch::{self, Files, Query, WatchedState, Watching};
-use super::{Failure, Outcome, complete, print};
+use super::{CommandResult, Failure, complete, print};
 use crate::answer;
 use crate::answer::tested::TestReport;
 use crate::cache::reload::Fingerprint;
@@ -23,13 +23,13 @@ mod finding;
 mod guardrail;
 mod left_out;
 mod out_of_place;
-mod outcome;
 mod read;
 mod record;
 mod request;
 mod run;
 mod subject;
 mod taken;
+mod test_result;
 mod test_state;
 
 pub(super) use file::TestFile;
@@ -88,17 +88,17 @@ impl WatchedState for TestReport {
 ///
 /// # Errors
 /// If there are no tests, or a file of tests, manifests or the configuration cannot be read.
-pub fn run(args: &Args) -> Result<Outcome, Failure> {
+pub fn run(args: &Args) -> Result<CommandResult, Failure> {
     if let Some(targets) = &args.record {
         let written = record::record(targets, &args.state, &args.scope)?;
-        return print(&written).map(|()| Outcome::Clean);
+        return print(&written).map(|()| CommandResult::Clean);
     }
     args.refuse_other_states()?;
     if args.watching.watch {
         let mut files = args.followed();
         let looked: &mut dyn Query<TestReport> = &mut files;
         watch::to_stdout(looked, |report, _| args.output.show(report))?;
-        return Ok(Outcome::Clean);
+        return Ok(CommandResult::Clean);
     }
     let how = args.reading();
     let report = Suite::read(&args.paths(), &how).and_then(|suite| suite.run(&how, &args.filter));
@@ -112,9 +112,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     };
     print(&args.output.show(&report)?)?;
     Ok(if report.summary.failed == 0 {
-        Outcome::Clean
+        CommandResult::Clean
     } else {
-        Outcome::Findings
+        CommandResult::Findings
     })
 }
 

@@ -1,6 +1,6 @@
 //! Errors of parsers in the words of users.
 
-/// What the parser of YAML says, and what users have to write.
+/// Messages of the YAML parser, each with the words for users.
 const REMEDIES: [(&str, &str); 7] = [
     ("expected mapping start", "write a map"),
     ("expected sequence start", "write a list"),

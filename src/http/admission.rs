@@ -62,19 +62,19 @@ impl App {
     /// Uses [`review`].
     pub fn new(
         snapshot: Arc<ArcSwap<Snapshot>>,
-        conduct: Arc<ArcSwap<ReviewSettings>>,
+        review_settings: Arc<ArcSwap<ReviewSettings>>,
         outside: Dependencies,
         metrics: Arc<Metrics>,
         limits: Limits,
     ) -> Arc<Self> {
-        Self::judged_by(review, snapshot, conduct, outside, metrics, limits)
+        Self::judged_by(review, snapshot, review_settings, outside, metrics, limits)
     }
 
     /// Like [`App::new`], with another review function.
     pub fn judged_by(
         judge: ReviewFn,
         snapshot: Arc<ArcSwap<Snapshot>>,
-        conduct: Arc<ArcSwap<ReviewSettings>>,
+        review_settings: Arc<ArcSwap<ReviewSettings>>,
         outside: Dependencies,
         metrics: Arc<Metrics>,
         limits: Limits,
@@ -82,7 +82,7 @@ impl App {
         Arc::new(Self {
             judge,
             snapshot,
-            settings: conduct,
+            settings: review_settings,
             outside,
             metrics,
             limits,
@@ -106,7 +106,7 @@ impl App {
         let envelope = Envelope::parse(body)?;
         drop(parsing);
         let snapshot = self.snapshot.load_full();
-        let conduct = self.settings.load_full();
+        let review_settings = self.settings.load_full();
         let first = match self.outside.confirm {
             Some(_) => Evidence::Cached,
             None => Evidence::Authoritative,
@@ -121,7 +121,7 @@ impl App {
             verdict(
                 self.judge,
                 snapshot,
-                &conduct,
+                &review_settings,
                 (evidence, &old, today()),
                 call.endpoint,
                 &envelope,
@@ -147,8 +147,13 @@ impl App {
             Some(may_get) => hidden(may_get, &verdict, &envelope, call.deadline, trace).await,
             None => BTreeSet::new(),
         };
-        if !(hidden.is_empty() && conduct.levels.is_empty()) {
-            verdict = conceal(verdict, envelope.namespace(), &hidden, &conduct.levels);
+        if !(hidden.is_empty() && review_settings.levels.is_empty()) {
+            verdict = conceal(
+                verdict,
+                envelope.namespace(),
+                &hidden,
+                &review_settings.levels,
+            );
         }
         let answer = envelope.answer(&verdict).map_err(Malformed::from)?;
         let reviewed = Reviewed {
@@ -169,9 +174,9 @@ impl App {
     }
 }
 
-/// A semaphore with `most` permits, up to the maximum that tokio supports.
-fn semaphore(most: usize) -> Semaphore {
-    Semaphore::new(most.min(Semaphore::MAX_PERMITS))
+/// A semaphore with `limit` permits, up to the maximum that tokio supports.
+fn semaphore(limit: usize) -> Semaphore {
+    Semaphore::new(limit.min(Semaphore::MAX_PERMITS))
 }
 
 /// The policies that the user may not read. Those beyond the limit are hidden without an access review, since that many
@@ -211,14 +216,14 @@ async fn hidden(
 /// Fails if the body is not an `AdmissionReview`.
 pub fn respond(
     snapshot: &Snapshot,
-    conduct: &ReviewSettings,
+    review_settings: &ReviewSettings,
     evidence: &Evidence,
     endpoint: Endpoint,
     body: &[u8],
 ) -> Result<Vec<u8>, Malformed> {
     let envelope = Envelope::parse(body)?;
     let now = (evidence, &StaleKinds::default(), Date::MAX);
-    let verdict = verdict(review, snapshot, conduct, now, endpoint, &envelope);
+    let verdict = verdict(review, snapshot, review_settings, now, endpoint, &envelope);
     Ok(envelope.answer(&verdict)?)
 }
 
@@ -228,33 +233,40 @@ pub fn respond(
 /// Fails if the body is not an `AdmissionReview`.
 pub fn decide(
     snapshot: &Snapshot,
-    conduct: &ReviewSettings,
+    review_settings: &ReviewSettings,
     today: Date,
     endpoint: Endpoint,
     body: &[u8],
 ) -> Result<Verdict, Malformed> {
     let envelope = Envelope::parse(body)?;
     let now = (&Evidence::Authoritative, &StaleKinds::default(), today);
-    Ok(verdict(review, snapshot, conduct, now, endpoint, &envelope))
+    Ok(verdict(
+        review,
+        snapshot,
+        review_settings,
+        now,
+        endpoint,
+        &envelope,
+    ))
 }
 
 fn verdict(
     judge: ReviewFn,
     snapshot: &Snapshot,
-    conduct: &ReviewSettings,
+    review_settings: &ReviewSettings,
     (evidence, old, today): (&Evidence, &StaleKinds, Date),
     endpoint: Endpoint,
     envelope: &Envelope<'_>,
 ) -> Verdict {
     let verdict = match envelope.request() {
         Ok(request) if endpoint == Endpoint::Mutate => {
-            mutate(snapshot, &conduct.mutations, &request)
+            mutate(snapshot, &review_settings.mutations, &request)
         }
         // The validating webhook is called too, and its warning about an unreadable request is enough.
         Err(_) if endpoint == Endpoint::Mutate => Verdict::default(),
         Ok(request) => {
             let verdict = judge(snapshot, &request, evidence);
-            let guarded = guarded(conduct, snapshot, &request, (envelope, today));
+            let guarded = guarded(review_settings, snapshot, &request, (envelope, today));
             let verdict = verdict.and(guarded.into_iter(), evidence);
             old.annotate(verdict, snapshot, &request.key())
         }
@@ -269,7 +281,7 @@ fn verdict(
         Some(own) => verdict.and(own.faults.iter().cloned(), evidence),
         None => verdict,
     };
-    let mut verdict = conduct.severities.judge(verdict, || Requester {
+    let mut verdict = review_settings.severities.judge(verdict, || Requester {
         dry_run: envelope.dry_run(),
         namespace: envelope.namespace(),
         namespace_labels: namespace().map(|namespace| &namespace.meta.labels),
@@ -278,7 +290,9 @@ fn verdict(
         gk: envelope.gk(),
     });
     if let Some(own) = own {
-        let may = conduct.suppressors.has(envelope.subject().map(Arc::as_ref));
+        let may = review_settings
+            .suppressors
+            .has(envelope.subject().map(Arc::as_ref));
         let findings = std::mem::take(&mut verdict.findings);
         verdict.findings = own.apply(findings, today, may);
     }
@@ -287,12 +301,12 @@ fn verdict(
 
 /// The findings of the guardrails.
 fn guarded(
-    conduct: &ReviewSettings,
+    review_settings: &ReviewSettings,
     snapshot: &Snapshot,
     request: &Request<'_>,
     (envelope, today): (&Envelope<'_>, Date),
 ) -> Vec<Finding> {
-    let Some(guard) = &conduct.guard else {
+    let Some(guard) = &review_settings.guard else {
         return Vec::new();
     };
     let mut findings = guard.on_rule(snapshot, request, today);

@@ -55,7 +55,7 @@ struct Activity {
 
 /// Why a new connection is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rejected {
+pub(super) enum ConnectionRejection {
     /// All connections have a request in review.
     Busy,
     /// A connection could go once its grace period is over, in this time.
@@ -102,7 +102,7 @@ impl Connections {
         limit: usize,
         peer: IpAddr,
         now: Instant,
-    ) -> Result<ConnectionSlot, Rejected> {
+    ) -> Result<ConnectionSlot, ConnectionRejection> {
         let id = self.tick();
         // IPv4-mapped IPv6 addresses count as IPv4.
         let peer = peer.to_canonical();
@@ -159,7 +159,7 @@ impl Open {
     /// Selects the connection to evict. Those with an answered review are eligible only while less than half of the
     /// connections are new: otherwise a client could take almost all slots with one request each, and leave one to
     /// everybody else.
-    fn first_to_go(&self, time_to_ask: Duration, now: Instant) -> Result<u64, Rejected> {
+    fn first_to_go(&self, time_to_ask: Duration, now: Instant) -> Result<u64, ConnectionRejection> {
         let age = |a: &Activity| now.saturating_duration_since(a.entered);
         let (mut silent, mut answered) = (None, None);
         let (mut young, mut left) = (0, time_to_ask);
@@ -185,9 +185,9 @@ impl Open {
         let are_few = young * 2 < self.all.len();
         let first = silent.or(answered.filter(|_| are_few));
         let why = if young > 0 {
-            Rejected::Young(left)
+            ConnectionRejection::Young(left)
         } else {
-            Rejected::Busy
+            ConnectionRejection::Busy
         };
         first.map(|(_, _, id)| id).ok_or(why)
     }
@@ -324,12 +324,12 @@ mod tests {
             }
         }
 
-        fn enter(&mut self, last: u8) -> Result<ConnectionSlot, Rejected> {
+        fn enter(&mut self, last: u8) -> Result<ConnectionSlot, ConnectionRejection> {
             self.now += TIME_TO_ASK;
             self.at_once(last)
         }
 
-        fn at_once(&self, last: u8) -> Result<ConnectionSlot, Rejected> {
+        fn at_once(&self, last: u8) -> Result<ConnectionSlot, ConnectionRejection> {
             let peer = [10, 0, 0, last].into();
             self.connections.enter(self.limit, peer, self.now)
         }
@@ -345,7 +345,7 @@ mod tests {
         assert!(is_evicted(&second), "idle longest");
         assert!(!is_evicted(&first));
         let _working = (first.work(), third.work());
-        assert_eq!(arriving.enter(1).unwrap_err(), Rejected::Busy);
+        assert_eq!(arriving.enter(1).unwrap_err(), ConnectionRejection::Busy);
         drop((second, third));
         let held = arriving.enter(1);
         assert!(held.is_err(), "the busy one holds its place");
@@ -358,12 +358,12 @@ mod tests {
         let second = arriving.at_once(1).unwrap();
         assert_eq!(
             arriving.at_once(1).unwrap_err(),
-            Rejected::Young(TIME_TO_ASK)
+            ConnectionRejection::Young(TIME_TO_ASK)
         );
         arriving.now += TIME_TO_ASK / 2;
         assert_eq!(
             arriving.at_once(1).unwrap_err(),
-            Rejected::Young(TIME_TO_ASK / 2)
+            ConnectionRejection::Young(TIME_TO_ASK / 2)
         );
         assert!(!is_evicted(&first));
         arriving.now += TIME_TO_ASK / 2;
@@ -376,7 +376,7 @@ mod tests {
         assert!(is_evicted(&second), "it has asked");
         assert_eq!(
             arriving.at_once(1).unwrap_err(),
-            Rejected::Young(TIME_TO_ASK)
+            ConnectionRejection::Young(TIME_TO_ASK)
         );
         assert!(!is_evicted(&third) && !is_evicted(&fourth));
     }
@@ -392,7 +392,7 @@ mod tests {
         assert!(is_evicted(&asked[0]), "one of four is new, and has time");
         assert_eq!(
             arriving.at_once(2).unwrap_err(),
-            Rejected::Young(TIME_TO_ASK)
+            ConnectionRejection::Young(TIME_TO_ASK)
         );
     }
 

@@ -41,7 +41,7 @@ const MARGIN: Duration = Duration::from_millis(200);
 pub(super) struct IncompletelyRead;
 
 /// An answer that is not a review.
-struct Refused {
+struct ErrorAnswer {
     status: StatusCode,
     why: String,
     /// Whether to close the connection without reading the rest of the request.
@@ -50,9 +50,9 @@ struct Refused {
 
 /// The routes of the webhook.
 pub fn router(app: Arc<App>) -> Router {
-    let not_found = || async { Refused::new(StatusCode::NOT_FOUND, "no such path") };
+    let not_found = || async { ErrorAnswer::new(StatusCode::NOT_FOUND, "no such path") };
     let not_allowed =
-        || async { Refused::new(StatusCode::METHOD_NOT_ALLOWED, "only POST is allowed") };
+        || async { ErrorAnswer::new(StatusCode::METHOD_NOT_ALLOWED, "only POST is allowed") };
     Router::new()
         .route("/validate", post(validate))
         .route("/mutate", post(mutate))
@@ -72,7 +72,7 @@ pub fn guarded_by(callers: Arc<Callers>, router: Router) -> Router {
             }
             let http1 = request.version() < Version::HTTP_2;
             let refused =
-                Refused::new(StatusCode::UNAUTHORIZED, "client certificate required").closing();
+                ErrorAnswer::new(StatusCode::UNAUTHORIZED, "client certificate required").closing();
             refused.response(http1)
         }
     };
@@ -101,7 +101,7 @@ async fn answered(app: &App, endpoint: Endpoint, request: Request) -> Response {
         Ok(Err(refused)) => refused,
         Err(_) => {
             app.metrics.panics.inc();
-            Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error")
+            ErrorAnswer::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error")
         }
     };
     let status = refused.status.as_u16();
@@ -115,7 +115,7 @@ async fn answer(
     endpoint: Endpoint,
     request: Request,
     trace: &mut Trace,
-) -> Result<Answer, Refused> {
+) -> Result<Answer, ErrorAnswer> {
     let malformed = |reason: &str| app.metrics.malformed.with_label_values(&[reason]).inc();
     let arrived = Instant::now();
     let patience = patience(request.uri());
@@ -127,9 +127,9 @@ async fn answer(
     let read = match app.bodies.begin() {
         Some(mut hold) => match timeout_at(until, read(body, length, &mut hold)).await {
             Ok(read) => read.map(|body| (body, hold)),
-            Err(_) => Err(Refused::slow()),
+            Err(_) => Err(ErrorAnswer::slow()),
         },
-        None => Err(Refused::busy()),
+        None => Err(ErrorAnswer::busy()),
     };
     let (body, mut hold) = read.inspect_err(|refused| match refused.status {
         StatusCode::SERVICE_UNAVAILABLE => app.metrics.shed.inc(),
@@ -146,7 +146,7 @@ async fn answer(
     };
     let (Some(_permit), true) = (permit, hold.work()) else {
         app.metrics.shed.inc();
-        return Err(Refused::busy());
+        return Err(ErrorAnswer::busy());
     };
     drop(receiving);
     let place: Option<ConnectionSlot> = head.extensions.remove();
@@ -160,7 +160,7 @@ async fn answer(
     let answer = answer.map_err(|why| {
         malformed(why.reason());
         tracing::debug!(%why, "not a review");
-        Refused::new(StatusCode::BAD_REQUEST, why.to_string())
+        ErrorAnswer::new(StatusCode::BAD_REQUEST, why.to_string())
     })?;
     drop(body);
     hold.answer(answer.len(), place);
@@ -209,8 +209,8 @@ fn patience(uri: &Uri) -> Duration {
 }
 
 /// Checks the headers and returns the length of the body, if there is one.
-fn check_headers(headers: &HeaderMap) -> Result<Option<usize>, Refused> {
-    let unsupported = |why| Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why).closing();
+fn check_headers(headers: &HeaderMap) -> Result<Option<usize>, ErrorAnswer> {
+    let unsupported = |why| ErrorAnswer::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why).closing();
     // Nothing is decompressed: a few bytes could become gigabytes.
     if headers.contains_key(CONTENT_ENCODING) {
         return Err(unsupported("Content-Encoding is not supported"));
@@ -233,9 +233,9 @@ fn check_headers(headers: &HeaderMap) -> Result<Option<usize>, Refused> {
     }
 }
 
-fn too_large() -> Refused {
+fn too_large() -> ErrorAnswer {
     let why = format!("the body is larger than {MAX_BODY} bytes");
-    Refused::new(StatusCode::PAYLOAD_TOO_LARGE, why).closing()
+    ErrorAnswer::new(StatusCode::PAYLOAD_TOO_LARGE, why).closing()
 }
 
 /// Reads the body. A single frame is used as it is; several are copied, so that many small ones take no more memory
@@ -244,18 +244,18 @@ async fn read(
     mut body: Body,
     length: Option<usize>,
     hold: &mut BodyReservation,
-) -> Result<Bytes, Refused> {
+) -> Result<Bytes, ErrorAnswer> {
     let mut all = BytesMut::new();
     loop {
         let frame = tokio::select! {
             frame = body.frame() => frame,
-            () = hold.given_up() => return Err(Refused::busy().closing()),
+            () = hold.given_up() => return Err(ErrorAnswer::busy().closing()),
         };
         let data = match frame {
             None => return Ok(all.freeze()),
             Some(Err(_)) => {
                 let why = "the body could not be read";
-                return Err(Refused::new(StatusCode::BAD_REQUEST, why).closing());
+                return Err(ErrorAnswer::new(StatusCode::BAD_REQUEST, why).closing());
             }
             // Trailers are ignored.
             Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
@@ -265,7 +265,7 @@ async fn read(
             return Err(too_large());
         }
         if !hold.grow(data.len()) {
-            return Err(Refused::busy().closing());
+            return Err(ErrorAnswer::busy().closing());
         }
         if come == data.len() && length == Some(come) {
             return Ok(data);
@@ -298,9 +298,9 @@ impl Drop for Counted<'_> {
     }
 }
 
-// === impl Refused ===
+// === impl ErrorAnswer ===
 
-impl Refused {
+impl ErrorAnswer {
     fn new(status: StatusCode, why: impl Into<String>) -> Self {
         Self {
             status,
@@ -349,7 +349,7 @@ impl Refused {
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for ErrorAnswer {
     fn into_response(self) -> Response {
         let body = serde_json::json!({ "error": self.why }).to_string();
         let kind = [(CONTENT_TYPE, "application/json")];

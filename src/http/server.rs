@@ -24,7 +24,7 @@ use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 pub use super::bounds::Options;
-use super::connections::{ConnectionSlot, Connections, Rejected};
+use super::connections::{ConnectionRejection, ConnectionSlot, Connections};
 use super::drain::{Phase, reached};
 use super::paced_stream::Wire;
 use super::router::IncompletelyRead;
@@ -203,12 +203,12 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSe
                         tasks.spawn(connection(shared.clone(), stream, peer, place));
                         break;
                     }
-                    Err(Rejected::Busy) => {
+                    Err(ConnectionRejection::Busy) => {
                         failed("limit");
                         break;
                     }
                     // Another connection may close meanwhile.
-                    Err(Rejected::Young(left)) => tokio::select! {
+                    Err(ConnectionRejection::Young(left)) => tokio::select! {
                         () = sleep(left) => {}
                         Some(_) = tasks.join_next() => {}
                     },

@@ -81,9 +81,9 @@ pub fn webhooks(
     }
     let one = |resource| [Resource::from(&resource)].into_iter().collect();
     let crds = one((APIEXTENSIONS, "customresourcedefinitions", false));
-    // With a CRD all its policies go.
+    // Deleting a CRD deletes its policies.
     let mut definitions = self::rules(&crds, &["CREATE", "UPDATE", "DELETE"]);
-    // A guardrail that is gone breaks nothing.
+    // Deleting a guardrail needs no review.
     let guardrails = one(("attache.dev", "guardrails", false));
     definitions.extend(self::rules(&guardrails, &["CREATE", "UPDATE"]));
     if apart {

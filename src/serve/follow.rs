@@ -127,7 +127,7 @@ pub(super) fn settings(
     guardrails.configure(config.guardrails.clone());
     ReviewSettings {
         guard: Some(guardrails.clone()),
-        ..config.conduct()
+        ..config.review_settings()
     }
 }
 
@@ -166,14 +166,14 @@ mod tests {
         let text = Text::find(Some(&file), None).unwrap();
         let config = Configuration::from_text(text.as_ref()).unwrap();
         let (rules, given) = watch::channel(config.rules(crate::config::builtin().unwrap()));
-        let conduct = Arc::new(ArcSwap::from_pointee(config.conduct()));
+        let review_settings = Arc::new(ArcSwap::from_pointee(config.review_settings()));
         let health = Health::default();
         let metrics = Arc::new(Metrics::new().unwrap());
         let follow = FollowedConfiguration {
             file: Some(file.clone()),
             directory: None,
             seen: text,
-            settings: conduct.clone(),
+            settings: review_settings.clone(),
             guardrails: Arc::default(),
             retains_specs: false,
             rules,
@@ -181,7 +181,7 @@ mod tests {
             metrics: metrics.clone(),
         };
         let task = tokio::spawn(follow.run(Duration::from_secs(2)));
-        let levels = || !conduct.load().levels.is_empty();
+        let levels = || !review_settings.load().levels.is_empty();
         let gk = GroupKind::new("example.com", "Widget");
         let knows = || given.borrow().profile(&gk, None).is_some();
         assert!(health.check().ok && !levels() && !knows());

@@ -4,10 +4,10 @@
 //! (`SubjectAccessReview`). The answers are computed from a snapshot that has only these objects, by the code that
 //! `attache ui` runs with the user's own credentials: what a user may not list is not there when an answer is computed.
 
-mod people;
 mod restricted;
 mod rights;
 mod sessions;
+mod token_users;
 
 use std::sync::Arc;
 
@@ -27,9 +27,9 @@ use crate::engine::model::ids::ObjectKey;
 use crate::ui::signed_in::{Authenticator, below_ui};
 use crate::ui::{Answers, Question, Refusal, Reply};
 
-use people::People;
 use rights::Readers;
 use sessions::{Origin, Sessions, follow};
+use token_users::TokenUsers;
 
 /// The part of the state that a reader may see.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ pub(super) fn router(
 
 /// Lets users with a token of the cluster in.
 struct TokenAuthenticator {
-    people: People,
+    people: TokenUsers,
     readers: Readers,
     sessions: Arc<Sessions>,
 }
@@ -107,7 +107,7 @@ struct Named {
 impl TokenAuthenticator {
     fn new(client: kube::Client, sessions: Arc<Sessions>) -> Self {
         Self {
-            people: People::new(client.clone()),
+            people: TokenUsers::new(client.clone()),
             readers: Readers::new(client),
             sessions,
         }

@@ -43,7 +43,7 @@ const CACHE_AGE: Duration = Duration::from_mins(5);
 
 /// The interval between two counts of the targets of guardrails, if something has changed.
 const GUARDRAIL_STATUS: Duration = Duration::from_secs(10);
-/// The interval between two searches for objects on which policies have started or stopped to act.
+/// The interval between two searches for objects to which policies have started or stopped to apply.
 const STATUS: Duration = Duration::from_secs(2);
 
 /// The running source of the state.

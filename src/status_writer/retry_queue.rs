@@ -10,7 +10,7 @@ use crate::engine::model::ids::ObjectKey;
 /// The first wait; each further one is twice as long.
 const FIRST: Duration = Duration::from_secs(5);
 /// The longest wait.
-const LONGEST: Duration = Duration::from_mins(30);
+const MAX_WAIT: Duration = Duration::from_mins(30);
 /// After the conditions were removed this many times, they are not written any more.
 const LOSSES: u32 = 3;
 
@@ -41,7 +41,7 @@ impl RetryQueue {
         let wait = self.waits.get(key).map_or(FIRST, |wait| wait.next);
         let wait = Wait {
             until: now + wait,
-            next: (wait * 2).min(LONGEST),
+            next: (wait * 2).min(MAX_WAIT),
         };
         self.waits.insert(key.clone(), wait);
     }

@@ -16,9 +16,9 @@ use super::place::Place;
 /// memory than they save time.
 const RUN: usize = 1_000;
 /// The most policies that a message names.
-const NAMED: usize = 10;
+const MAX_NAMED_POLICIES: usize = 10;
 
-/// The objects on which policies act, with their conditions.
+/// The objects to which policies apply, with their conditions.
 pub(super) fn wanted(snapshot: &Snapshot) -> BTreeMap<ObjectKey, OwnConditions> {
     let mut objects: Vec<(&Arc<Object>, Place)> = snapshot
         .all()
@@ -99,11 +99,14 @@ fn message(key: &ObjectKey, policies: &BTreeSet<ObjectKey>) -> String {
     let named: Vec<&ObjectKey> = policies.iter().filter(is_own).collect();
     let mut parts: Vec<String> = named
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMED_POLICIES)
         .map(|policy| policy.path())
         .collect();
-    if named.len() > NAMED {
-        parts.push(format!("{} more of this namespace", named.len() - NAMED));
+    if named.len() > MAX_NAMED_POLICIES {
+        parts.push(format!(
+            "{} more of this namespace",
+            named.len() - MAX_NAMED_POLICIES
+        ));
     }
     if named.len() < policies.len() {
         let scope = if own.is_empty() {

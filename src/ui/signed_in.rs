@@ -20,7 +20,7 @@ use super::{Answers, Refusal, headers};
 /// Carries the token where `Authorization` does not arrive: the proxy of the API server removes it.
 const TOKEN: HeaderName = HeaderName::from_static("attache-token");
 /// The most bytes of a token.
-const LONGEST: usize = 16 * 1024;
+const MAX_TOKEN_BYTES: usize = 16 * 1024;
 
 /// Authenticates users, and returns the answers that each of them may see.
 pub trait Authenticator: Send + Sync {
@@ -87,7 +87,7 @@ fn token(headers: &HeaderMap) -> Result<String, Refusal> {
         None => one(&AUTHORIZATION)?.and_then(bearer),
     };
     let token = token.map(str::trim);
-    let token = token.filter(|token| !token.is_empty() && token.len() <= LONGEST);
+    let token = token.filter(|token| !token.is_empty() && token.len() <= MAX_TOKEN_BYTES);
     token.map(str::to_owned).ok_or_else(missing)
 }
 

@@ -22,7 +22,7 @@ spec:
   retries: 3
 ";
 
-/// A policy of `infra` that acts on everything behind the Gateway, and one of `shop` that it overrides.
+/// A policy of `infra` that applies to everything behind the Gateway, and one of `shop` that it overrides.
 const OVERRIDDEN: &str = "
 apiVersion: policies.example.com/v1
 kind: RetryPolicy

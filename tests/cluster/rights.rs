@@ -281,7 +281,7 @@ fn the_rights_of_the_manifests_are_enough() {
     })
     .registered();
     setup.apply("edge.yaml").ok();
-    // The policies that act on a route, which needs Gateways, routes, Namespaces and policies.
+    // The policies that apply to a route, which needs Gateways, routes, Namespaces and policies.
     setup.warns_at_last(
         "cart-route.yaml",
         "affected-by: RetryPolicy.policies.example.com infra/edge-retries sets retries=3",

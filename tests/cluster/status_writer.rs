@@ -1,4 +1,4 @@
-//! The policies that act on an object, in its status: beside a controller that writes there too.
+//! The policies that apply to an object, in its status: beside a controller that writes there too.
 
 mod controller;
 
@@ -159,7 +159,7 @@ fn attache_and_the_controller_keep_to_their_own_entries() {
     setup.apply("edge.yaml").ok();
     setup.apply("cart-route.yaml").ok();
 
-    // The policy on the Gateway acts on the route, and the Gateway says so too.
+    // The policy on the Gateway applies to the route, and the Gateway says so too.
     let route = cart_has(&setup, &[(AFFECTED, 1, INHERITED)]);
     assert_eq!(conditions_by(&route, CONTROLLER).len(), 2, "{route}");
     let gateway = eventually(
@@ -177,7 +177,7 @@ fn attache_and_the_controller_keep_to_their_own_entries() {
             .contains("Affected by infra/edge-retries")
     );
 
-    // While the policies that act stay the same, nothing is written: not after a new value, not after the controller writes.
+    // While the policies that apply stay the same, nothing is written: not after a new value, not after the controller writes.
     let before = writes(&setup.attache);
     setup
         .apply_text(&setup.read("edge.yaml").replace("retries: 3", "retries: 4"))
@@ -356,7 +356,7 @@ fn a_thousand_routes_are_written_once_and_a_restart_writes_none_again() {
     sleep(PASSES);
     assert_eq!(by(&setup, ATTACHE), 0);
 
-    // One policy on the Gateway acts on all of them.
+    // One policy on the Gateway applies to all of them.
     let started = Instant::now();
     setup.apply_text(&policy).ok();
     eventually_long("attache has written all", || {

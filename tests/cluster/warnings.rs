@@ -1,4 +1,4 @@
-//! Users who apply a route see which policies act on it.
+//! Users who apply a route see which policies apply to it.
 
 use crate::harness::{TestSetup, fixture};
 

@@ -73,7 +73,7 @@ fn a_listener_leaves_requests_to_a_more_specific_one() {
     holds("describe/isolation.txt", &session(&lines));
 }
 
-/// Policies that filters of rules name act there; those that are not there are reported.
+/// Policies that filters of rules name apply there; those that are not there are reported.
 #[test]
 fn filters_name_policies() {
     let state = "--from tests/commands/describe/filters -n shop";
@@ -178,7 +178,7 @@ fn a_kind_of_the_core_group_has_a_name_of_its_own() {
 }
 
 #[test]
-fn what_stands_above_routes_is_described_route_by_route() {
+fn objects_above_routes_are_described_route_by_route() {
     let lines = [
         "gateway/public",
         "gateway/partner",

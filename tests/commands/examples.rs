@@ -101,7 +101,7 @@ impl Example {
         steps.zip(self.sections("- impact: ")).collect()
     }
 
-    /// The objects in the example, each with the policies that act on it.
+    /// The objects in the example, each with the policies that apply to it.
     pub(crate) fn acting(&self) -> Vec<(String, Vec<String>)> {
         let asks = documents(&self.folder.join("ask.yaml"));
         let objects = asks.iter().filter_map(|ask| ask.get("acting"));

@@ -93,7 +93,7 @@ fn manifests_are_named_with_f_or_without() {
 }
 
 #[test]
-fn the_version_is_told_as_a_command_and_as_an_option() {
+fn version_is_a_command_and_an_option() {
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(run(&["version"]).clean(), format!("attache {version}\n"));
     assert_eq!(run(&["--version"]).clean(), format!("attache {version}\n"));

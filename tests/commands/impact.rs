@@ -319,7 +319,7 @@ fn a_new_path_without_a_protection_is_a_loss() {
     );
 }
 
-/// A policy on a port of a Service acts on the requests that come to the port, so a rule that names another port loses it, and so
+/// A policy on a port of a Service applies to the requests that come to the port, so a rule that names another port loses it, and so
 /// does a Service that gives its name to another port.
 #[test]
 fn requests_to_another_port_lose_what_the_port_had() {
@@ -411,7 +411,7 @@ fn requests_elsewhere_are_looked_at() {
 
 /// Reports what the API server would refuse or drop in the manifests, as `check` does.
 #[test]
-fn what_the_definitions_do_not_have_is_told() {
+fn fields_missing_from_the_crd_are_reported() {
     let (state, files) = (
         "tests/commands/impact/definitions",
         "tests/commands/impact/definitions-after.yaml",

@@ -3,6 +3,9 @@
 //! Those in `tests/kinds/` do the same for real policy kinds, with only the built-in profiles: one directory per case,
 //! named after its project.
 //!
+//! Cases named `wNN` are the worked examples of GEP-713 and of its earlier versions, in their order; the first line of
+//! `state.yaml` names the example.
+//!
 //! `kinds.yaml` is part of every state in `tests/effective/`. Objects without creationTimestamp are aged by their
 //! position in the file: the earlier is the older. `ATTACHE_BLESS=1 cargo test --test engine effective` writes the actual
 //! answers into `expected.yaml`; read the difference before you commit it.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attache::config::Configuration;
-use attache::engine::admission::disclosure::{Levels, Subject, conceal};
+use attache::engine::admission::disclosure::{DisclosureLevels, Subject, conceal};
 use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::review::states;
 use attache::engine::admission::settings::Guard as _;
@@ -85,7 +85,12 @@ fn said(guardrails: &Guardrails, snapshot: &Snapshot, about: &Value) -> String {
             .cloned()
             .collect();
         let verdict = Verdict::new(findings, &Evidence::Authoritative);
-        conceal(verdict, request.namespace, &hidden, &Levels::default())
+        conceal(
+            verdict,
+            request.namespace,
+            &hidden,
+            &DisclosureLevels::default(),
+        )
     });
     let mut text = format!("# {}\n", about["about"].as_str().unwrap());
     writeln!(text, "allowed: {}", verdict.allowed()).unwrap();
@@ -279,7 +284,7 @@ fn a_new_guardrail_that_cannot_be_judged_says_why() {
 
 /// Anybody could write them before.
 #[test]
-fn exceptions_that_are_there_before_the_guardrail_are_told_to_its_author() {
+fn applying_a_guardrail_reports_existing_exceptions() {
     let route = json!({
         "apiVersion": "gateway.networking.k8s.io/v1",
         "kind": "HTTPRoute",

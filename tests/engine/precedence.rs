@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use attache::engine::effective::Resolver;
 use attache::engine::kinds::profile::Control;
-use attache::engine::merge::{Effective, TargetFields, fold_levels};
+use attache::engine::merge::{EffectivePolicy, TargetFields, fold_levels};
 use attache::engine::model::ids::{GroupKind, ObjectKey};
 use attache::engine::model::level::Level;
 use attache::engine::model::object::Object;
@@ -232,7 +232,7 @@ fn policy(level: usize, spec: &Spec, target: &str) -> Value {
 }
 
 /// The fields of a result; each must come from the policy whose level is its value.
-fn fields(effective: &Effective) -> Fields {
+fn fields(effective: &EffectivePolicy) -> Fields {
     let leaves = effective.leaves().into_iter();
     leaves
         .map(|(path, leaf)| {

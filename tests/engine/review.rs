@@ -74,7 +74,7 @@ fn as_configured(
         field_manager: text(&request["fieldManager"]),
         gk: group_kind(object),
     };
-    config.conduct().severities.judge(verdict, asker)
+    config.review_settings().severities.judge(verdict, asker)
 }
 
 /// The verdict of a case in the format of `expected.yaml`.

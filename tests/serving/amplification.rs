@@ -37,7 +37,7 @@ fn hold(group: fn() -> Vec<Hostile>) {
 }
 
 fn hold_to(group: fn() -> Vec<Hostile>, allowance: u64) {
-    let conduct = states::configuration().conduct();
+    let review_settings = states::configuration().review_settings();
     let mut beyond = String::new();
     for hostile in group() {
         let (state, name) = (hostile.state, &hostile.name);
@@ -45,7 +45,13 @@ fn hold_to(group: fn() -> Vec<Hostile>, allowance: u64) {
         for endpoint in [Endpoint::Validate, Endpoint::Mutate] {
             let ask = || {
                 let evidence = Evidence::Authoritative;
-                respond(snapshot, &conduct, &evidence, endpoint, body.as_bytes())
+                respond(
+                    snapshot,
+                    &review_settings,
+                    &evidence,
+                    endpoint,
+                    body.as_bytes(),
+                )
             };
             let mut answer = None;
             let taken = allocation_counter::measure(|| answer = Some(ask()));
@@ -115,14 +121,20 @@ fn a_policy_over_many_routes_stays_within_the_memory_budget() {
 #[test]
 fn parsed_policies_stay_within_the_memory_budget() {
     const MOST: i64 = 4 << 20;
-    let conduct = states::configuration().conduct();
+    let review_settings = states::configuration().review_settings();
     let snapshot = bodies::State::Long.build();
     let over = bodies::products().into_iter();
     for hostile in over.filter(|hostile| matches!(hostile.state, bodies::State::Long)) {
         let (name, body) = (&hostile.name, hostile.body());
         let kept = allocation_counter::measure(|| {
             let (evidence, endpoint) = (Evidence::Authoritative, Endpoint::Validate);
-            let answer = respond(&snapshot, &conduct, &evidence, endpoint, body.as_bytes());
+            let answer = respond(
+                &snapshot,
+                &review_settings,
+                &evidence,
+                endpoint,
+                body.as_bytes(),
+            );
             assert!(answer.is_ok(), "{name}");
         });
         let kept = kept.bytes_current;

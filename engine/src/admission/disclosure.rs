@@ -36,7 +36,7 @@ pub struct Disclosure {
 
 /// The highest disclosure level by policy kind; other kinds are unrestricted.
 #[derive(Clone, Debug, Default)]
-pub struct Levels(BTreeMap<GroupKind, Disclosed>);
+pub struct DisclosureLevels(BTreeMap<GroupKind, Disclosed>);
 
 /// The user of a request, with all attributes that an authorizer may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -62,9 +62,9 @@ pub fn policies_named(verdict: &Verdict) -> Vec<ObjectKey> {
     objects.into_iter().cloned().collect()
 }
 
-// === impl Levels ===
+// === impl DisclosureLevels ===
 
-impl Levels {
+impl DisclosureLevels {
     /// The levels of a configuration; the first entry for a kind counts.
     pub fn new(disclosure: &[Disclosure]) -> Self {
         let levels = disclosure.iter().rev();
@@ -97,7 +97,7 @@ pub fn conceal(
     mut verdict: Verdict,
     namespace: &str,
     hidden: &BTreeSet<ObjectKey>,
-    levels: &Levels,
+    levels: &DisclosureLevels,
 ) -> Verdict {
     // A cluster-scoped policy does not belong to the user's own namespace.
     let own = |p: &ObjectKey| !p.namespace.is_empty() && *p.namespace == *namespace;
@@ -151,7 +151,7 @@ fn generic_line(code: Code) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Disclosed, Disclosure, Levels, conceal, policies_named};
+    use super::{Disclosed, Disclosure, DisclosureLevels, conceal, policies_named};
     use crate::admission::evidence::Evidence;
     use crate::admission::finding::{Code, Finding, Hint};
     use crate::admission::verdict::Verdict;
@@ -177,7 +177,7 @@ mod tests {
         let own = policy("shop", "a");
         let full = verdict(&[&own]);
         assert_eq!(policies_named(&full), std::slice::from_ref(&own));
-        let concealed = conceal(full, "shop", &[own].into(), &Levels::default());
+        let concealed = conceal(full, "shop", &[own].into(), &DisclosureLevels::default());
         assert_eq!(
             concealed.warnings(),
             ["affected-by: Color.p.example.com shop/a"]
@@ -189,7 +189,12 @@ mod tests {
         let (a, b, mine) = (policy("x", "a"), policy("y", "b"), policy("shop", "c"));
         let cluster = policy("", "d");
         let full = verdict(&[&a, &b, &mine, &cluster]);
-        let concealed = conceal(full, "shop", &[a, b, cluster].into(), &Levels::default());
+        let concealed = conceal(
+            full,
+            "shop",
+            &[a, b, cluster].into(),
+            &DisclosureLevels::default(),
+        );
         assert_eq!(
             concealed.warnings(),
             [
@@ -202,7 +207,12 @@ mod tests {
     #[test]
     fn readable_policies_are_shown() {
         let full = verdict(&[&policy("x", "a")]);
-        let shown = conceal(full.clone(), "shop", &[].into(), &Levels::default());
+        let shown = conceal(
+            full.clone(),
+            "shop",
+            &[].into(),
+            &DisclosureLevels::default(),
+        );
         assert_eq!(shown, full);
     }
 
@@ -223,12 +233,22 @@ mod tests {
         let full = Verdict::new(vec![finding.hinting(hint)], &Evidence::Authoritative);
         assert_eq!(policies_named(&full), std::slice::from_ref(&elsewhere));
         let line = "target-not-found: Gateway shop/edge does not exist";
-        let readable = conceal(full.clone(), "shop", &[].into(), &Levels::default());
+        let readable = conceal(
+            full.clone(),
+            "shop",
+            &[].into(),
+            &DisclosureLevels::default(),
+        );
         assert_eq!(
             readable.warnings(),
             [format!("{line}; there is one in namespace \"infra\"")]
         );
-        let concealed = conceal(full, "shop", &[elsewhere].into(), &Levels::default());
+        let concealed = conceal(
+            full,
+            "shop",
+            &[elsewhere].into(),
+            &DisclosureLevels::default(),
+        );
         assert_eq!(concealed.warnings(), [line]);
         // Nothing is left of it.
         assert_eq!(policies_named(&concealed), []);
@@ -244,7 +264,7 @@ mod tests {
                 full.clone(),
                 "shop",
                 &[].into(),
-                &Levels::new(&[disclosure]),
+                &DisclosureLevels::new(&[disclosure]),
             )
             .warnings()
         };

@@ -158,7 +158,7 @@ impl Finding {
         }
     }
 
-    /// Whether it refuses the request.
+    /// Whether the finding refuses the request.
     pub fn refuses(&self) -> bool {
         self.severity == Severity::Deny
     }

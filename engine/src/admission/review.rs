@@ -15,23 +15,23 @@ use crate::routing::RouteVersions;
 use crate::state::deleted_with::without;
 use crate::state::snapshot::{Change, Snapshot};
 
-mod change;
-mod changes;
+mod change_set;
 mod crd;
 mod deletion;
 mod fuel;
 mod listeners;
 mod losses;
 mod lost_protection;
-mod moved_requests;
+mod new_rejections;
+mod one_change;
 mod policy;
-mod rejected;
-mod reported;
+mod rerouted_requests;
 mod route;
 mod settings;
+mod status_disagreement;
 mod target;
 
-pub use changes::findings_on_changes;
+pub use change_set::findings_on_changes;
 
 /// The states before and after a request.
 #[derive(Clone, Debug)]

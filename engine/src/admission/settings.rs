@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use crate::admission::disclosure::{Levels, Subject};
+use crate::admission::disclosure::{DisclosureLevels, Subject};
 use crate::admission::finding::Finding;
 use crate::admission::mutate::Mutations;
 use crate::admission::request::{Operation, Request};
@@ -20,7 +20,7 @@ pub struct ReviewSettings {
     /// The action for each code.
     pub severities: Severities,
     /// The disclosure levels, by policy kind.
-    pub levels: Levels,
+    pub levels: DisclosureLevels,
     /// The mutations that are enabled.
     pub mutations: Mutations,
     /// The users who may suppress refusals.

@@ -1,4 +1,4 @@
-//! The action for each code: refuse the request, warn the user, or nothing (design section 4).
+//! The action for each code: refuse the request, warn the user, or nothing (docs/reference/findings.md).
 
 use std::collections::BTreeMap;
 

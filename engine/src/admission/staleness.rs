@@ -15,9 +15,9 @@ pub struct StaleKinds(BTreeMap<GroupKind, Duration>);
 /// The subject of the finding.
 const SUBJECT: &str = "age";
 /// The number of kinds that are named; the others are counted.
-const NAMED: usize = 2;
+const MAX_NAMED_KINDS: usize = 2;
 /// The maximum number of characters for their names, which their CRDs choose.
-const ROOM: usize = 120;
+const MAX_NAME_CHARACTERS: usize = 120;
 
 // === impl StaleKinds ===
 
@@ -79,10 +79,14 @@ pub fn is_staleness_finding(finding: &Finding) -> bool {
 }
 
 fn names(kinds: &[&GroupKind]) -> String {
-    let first: Vec<String> = kinds.iter().take(NAMED).map(ToString::to_string).collect();
+    let first: Vec<String> = kinds
+        .iter()
+        .take(MAX_NAMED_KINDS)
+        .map(ToString::to_string)
+        .collect();
     let names = first.join(", ");
-    match kinds.len().saturating_sub(NAMED) {
-        _ if names.chars().count() > ROOM => match kinds.len() {
+    match kinds.len().saturating_sub(MAX_NAMED_KINDS) {
+        _ if names.chars().count() > MAX_NAME_CHARACTERS => match kinds.len() {
             1 => "a kind".to_owned(),
             all => format!("{all} kinds"),
         },

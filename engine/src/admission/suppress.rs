@@ -14,7 +14,7 @@ use crate::admission::finding::{Code, Finding};
 use crate::admission::severities::is_one_of;
 use crate::model::hint::nearest;
 use crate::model::ids::ObjectKey;
-use crate::model::object::annotations::{LONGEST_WITH_REASONS, UNREAD};
+use crate::model::object::annotations::{LONGEST_WITH_REASONS, TOO_LONG};
 use crate::model::object::{Annotations, IGNORE};
 
 /// The separator between the codes and the last day.
@@ -84,7 +84,7 @@ impl Suppressions {
     pub fn parse(object: &ObjectKey, annotations: &Annotations) -> Self {
         let mut suppressions = Self::default();
         let text = annotations.get(IGNORE);
-        if text.is_some_and(|text| **text == *UNREAD) {
+        if text.is_some_and(|text| **text == *TOO_LONG) {
             let message =
                 format!("it is longer than {LONGEST_WITH_REASONS} bytes, so it is not read");
             suppressions.fault(object, "length", message);
@@ -183,7 +183,7 @@ mod tests {
     use crate::admission::disclosure::Subject;
     use crate::admission::finding::{Code, Finding};
     use crate::model::ids::{GroupKind, ObjectKey};
-    use crate::model::object::annotations::UNREAD;
+    use crate::model::object::annotations::TOO_LONG;
     use crate::model::object::{Annotations, IGNORE};
 
     fn key() -> ObjectKey {
@@ -246,7 +246,7 @@ mod tests {
                 "target-not-fuond: later",
                 "did you mean \"target-not-found\"?",
             ),
-            (UNREAD, "it is longer than 4096 bytes, so it is not read"),
+            (TOO_LONG, "it is longer than 4096 bytes, so it is not read"),
         ] {
             let it = parsed(text);
             assert_eq!(it.faults.len(), 1, "{text}");

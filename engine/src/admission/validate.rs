@@ -1,4 +1,4 @@
-//! Rules that find the parts of a policy that can never take effect as written (design section 4).
+//! Rules that find the parts of a policy that can never take effect as written (docs/reference/findings.md).
 
 use serde_json::Value;
 
@@ -29,13 +29,13 @@ pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {
     validate_read(snapshot, policy, policy::spec(&policy.object), usize::MAX)
 }
 
-/// Like [`validate`], with the parsed spec. Selectors that match nothing are found only if at most `most` objects
+/// Like [`validate`], with the parsed spec. Selectors that match nothing are found only if at most `limit` objects
 /// have to be compared with the policy's selectors.
 pub(crate) fn validate_read(
     snapshot: &Snapshot,
     policy: &Policy,
     mut spec: Value,
-    most: usize,
+    limit: usize,
 ) -> Vec<Finding> {
     let profile = &policy.profile;
     let key = policy.key();
@@ -48,14 +48,15 @@ pub(crate) fn validate_read(
         findings.push(no_target(key, profile));
     }
     for entry in &entries {
-        findings.extend(target::findings(snapshot, policy, entry, most));
+        findings.extend(target::findings(snapshot, policy, entry, limit));
     }
     findings.extend(list::findings(policy, &spec, &entries));
     findings.extend(list::unread(policy, &spec));
     findings.extend(no_longer_pending(snapshot, policy, &findings));
     match policy::stanzas(&spec, profile) {
         Err(fault) => findings.push(strategy(key, profile, fault)),
-        // Such a policy is rejected, so it does not exist.
+        // The API server rejects the policy for another finding (version, missing field or CRD rule), so its settings do not
+        // count.
         Ok(_) if policy.strategies.is_none() => {}
         Ok(_) => findings.extend(empty(policy)),
     }
@@ -95,11 +96,11 @@ fn no_longer_pending(
 /// The finding on a policy without settings. The policies that it replaces are added later.
 fn empty(policy: &Policy) -> Option<Finding> {
     let needs_none = *policy.profile.merging.empty_spec == Some(EmptySpec::Acts);
-    // A dry run has settings.
+    // A policy that an annotation disables (dry run) is not empty: its settings are only not applied.
     if needs_none || policy.why_not_applied().is_some() {
         return None;
     }
-    let message = if policy.adds_nothing() && policy.may_pass_over() {
+    let message = if policy.adds_nothing() && policy.may_override_without_settings() {
         "it has no settings, but on a rule it takes the place of a policy of the route"
     } else if policy.adds_nothing() {
         "it has no settings, so it has no effect"
@@ -111,10 +112,10 @@ fn empty(policy: &Policy) -> Option<Finding> {
     Some(Finding::new(Code::SpecEmpty, policy.key(), message).at("spec"))
 }
 
-/// Whether a policy may have no target: it acts on its namespace, objects name it, or its kind allows it.
+/// Whether a policy may have no target: it applies to its namespace, objects name it, or its kind allows it.
 fn needs_none(profile: &Profile) -> bool {
     let otherwise = profile.annotation.is_some() || *profile.on_missing != OnMissing::Nothing;
-    otherwise || (profile.required.is_said() && !*profile.required)
+    otherwise || (profile.required.is_stated() && !*profile.required)
 }
 
 /// Whether the policy may be attached by labels alone, so it names no target. A profile names the fields that its kind has.
@@ -141,7 +142,7 @@ fn no_target(key: &ObjectKey, profile: &Profile) -> Finding {
     );
     Finding::new(Code::TargetMissingRef, key, message)
         .at(field)
-        .only_if(profile.required.is_said())
+        .only_if(profile.required.is_stated())
 }
 
 /// The finding on a policy with both stanzas, for kinds whose CRD allows them together without
@@ -165,7 +166,7 @@ fn both_stanzas(key: &ObjectKey, profile: &Profile, spec: &Value) -> Option<Find
 }
 
 fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding {
-    let sure = profile.strategies.is_said();
+    let sure = profile.strategies.is_stated();
     match fault {
         StrategyFault::Unknown {
             path,

@@ -276,8 +276,8 @@ fn warning(finding: &Finding) -> String {
         room = left.unwrap_or(0);
         left.is_some()
     };
-    let most = settings.iter().take_while(has_room).count();
-    let mut fewer = (0..=most).rev().map(|shown| {
+    let limit = settings.iter().take_while(has_room).count();
+    let mut fewer = (0..=limit).rev().map(|shown| {
         let (kept, left) = settings.split_at_checked(shown).unwrap_or_default();
         text(finding, kept, left.len(), source)
     });
@@ -304,12 +304,12 @@ fn with_source(finding: &Finding) -> String {
     }
 }
 
-/// A finding without settings and source; `None` if it has more than `most` characters, each of up to four bytes.
-fn message_only(finding: &Finding, most: usize) -> Option<String> {
-    if length(finding) > 4 * most {
+/// A finding without settings and source; `None` if it has more than `limit` characters, each of up to four bytes.
+fn message_only(finding: &Finding, limit: usize) -> Option<String> {
+    if length(finding) > 4 * limit {
         return None;
     }
-    Some(text(finding, &[], 0, "")).filter(|line| is_within(line, most))
+    Some(text(finding, &[], 0, "")).filter(|line| is_within(line, limit))
 }
 
 /// A lower bound of the length of a finding in bytes.
@@ -328,15 +328,17 @@ fn too_long(finding: &Finding, explanation: &str) -> String {
     }
 }
 
-/// An escaped text; `None` if it has more than `most` characters.
-fn short(text: &str, most: usize) -> Option<String> {
-    let escaped = Some(text).filter(|text| text.len() <= 4 * most).map(escape);
-    escaped.filter(|text| is_within(text, most))
+/// An escaped text; `None` if it has more than `limit` characters.
+fn short(text: &str, limit: usize) -> Option<String> {
+    let escaped = Some(text)
+        .filter(|text| text.len() <= 4 * limit)
+        .map(escape);
+    escaped.filter(|text| is_within(text, limit))
 }
 
-/// Whether a text has at most `most` characters.
-fn is_within(text: &str, most: usize) -> bool {
-    text.len() <= most || text.chars().nth(most).is_none()
+/// Whether a text has at most `limit` characters.
+fn is_within(text: &str, limit: usize) -> bool {
+    text.len() <= limit || text.chars().nth(limit).is_none()
 }
 
 /// The text of a finding without its code and field; escaped, never truncated.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::by_controller::depends_on_routes_to;
 use super::rejection::routes_named;
 use super::targets_of;
-use crate::kinds::profile::{Clash, RejectedIf};
+use crate::kinds::profile::{RejectedIf, RejectionCause};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Node, Object, is_route};
 use crate::state::snapshot::Snapshot;
@@ -18,7 +18,7 @@ pub fn affected_objects(
     object: &Object,
 ) -> BTreeSet<ObjectKey> {
     let profile = snapshot.profile(kind);
-    let clashes = profile.map(|profile| &*profile.clashes);
+    let causes = profile.map(|profile| &*profile.rejected_because);
     let mut affected = BTreeSet::new();
     if profile.is_some_and(|profile| !profile.references.is_empty()) {
         let is_grant = matches!(object.node, Node::ReferenceGrant { .. });
@@ -32,9 +32,9 @@ pub fn affected_objects(
         }
     }
     affected.extend(by_routes(snapshot, kind, object));
-    for clash in clashes.into_iter().flatten() {
-        match (clash, &object.node) {
-            (Clash::RoutesSharePath, Node::Route { paths, .. }) => {
+    for cause in causes.into_iter().flatten() {
+        match (cause, &object.node) {
+            (RejectionCause::RoutesSharePath, Node::Route { paths, .. }) => {
                 let shares = |key: &ObjectKey| {
                     let other = snapshot.get(key).map(|other| &other.node);
                     matches!(other, Some(Node::Route { paths: theirs, .. }) if paths.meet(theirs))
@@ -46,15 +46,15 @@ pub fn affected_objects(
                     }
                 }
             }
-            (Clash::PlainListenersSharePort, Node::Gateway { .. }) => {
+            (RejectionCause::PlainListenersSharePort, Node::Gateway { .. }) => {
                 affected.extend(sets_of(snapshot, &object.key).map(|set| set.key.clone()));
             }
-            (Clash::PlainListenersSharePort, Node::ListenerSet { parent, .. }) => {
+            (RejectionCause::PlainListenersSharePort, Node::ListenerSet { parent, .. }) => {
                 let sets = sets_of(snapshot, &parent.object);
                 affected.extend(sets.map(|set| set.key.clone()));
                 affected.insert(parent.object.clone());
             }
-            (Clash::BackendsOfOneRule, Node::Service { .. }) => {
+            (RejectionCause::BackendsOfOneRule, Node::Service { .. }) => {
                 let routes = snapshot.using(&object.key);
                 let backends = routes.flat_map(|route| route.backends());
                 affected.extend(backends.map(|backend| backend.object.clone()));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::open_targets::{holds_for_parents, holds_for_target};
 use super::rejection::{Rejection, RejectionEffect};
-use super::requests_to::{LeadingRoute, Requests, leading_routes};
+use super::requests_to_backend::{LeadingRoute, RequestFilter, leading_routes};
 use crate::kinds::profile::{Profile, RejectedIf, WhenRejected};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
@@ -26,7 +26,7 @@ pub(crate) fn section_names(
     if with.is_empty() || !matches!(object.node, Node::Service { .. }) {
         return names;
     }
-    let controllers = controllers_before(snapshot, &object.key);
+    let controllers = controllers_sending_to(snapshot, &object.key);
     let by_number = controllers.into_iter().any(|name| with.contains(name));
     SectionNames {
         ports_by: if by_number {
@@ -42,7 +42,7 @@ pub(crate) fn section_names(
 pub(crate) fn takes_core_group(snapshot: &Snapshot, policy: &Policy, target: &TargetRef) -> bool {
     let backend = target.object(&policy.key().namespace);
     backend
-        .is_some_and(|backend| all_before_are(snapshot, &backend, &policy.profile.core_group_with))
+        .is_some_and(|backend| all_senders_are(snapshot, &backend, &policy.profile.core_group_with))
 }
 
 /// Whether no controller that sends requests to a backend takes `core` for the empty group. `false` if one of them is not known
@@ -52,7 +52,7 @@ pub(super) fn is_not_taken_as_core(
     profile: &Profile,
     backend: &ObjectKey,
 ) -> bool {
-    all_before_are(snapshot, backend, &profile.no_core_group_with)
+    all_senders_are(snapshot, backend, &profile.no_core_group_with)
 }
 
 /// The conditions for which the controllers of a target reject a policy, whatever other policies there are. With each, the requests
@@ -61,7 +61,7 @@ pub(super) fn rejected_at<'p>(
     snapshot: &Snapshot,
     policy: &'p Policy,
     target: &ObjectKey,
-) -> Vec<(&'p RejectedIf, Vec<Requests>)> {
+) -> Vec<(&'p RejectedIf, Vec<RequestFilter>)> {
     let mut in_part = Vec::new();
     for rejected in policy.rejected_on(&target.gk) {
         let of_target = rejected.of_target.as_ref();
@@ -94,7 +94,7 @@ pub(super) fn by_its_settings(
     let all = |holds: fn(&RejectedIf) -> bool| rejected.iter().all(|(one, _)| holds(one));
     let mut texts: Vec<&str> = rejected.iter().map(|(one, _)| &*one.text).collect();
     texts.dedup();
-    let mut requests: Vec<Requests> = Vec::new();
+    let mut requests: Vec<RequestFilter> = Vec::new();
     for one in rejected.iter().flat_map(|(_, requests)| requests) {
         if !requests.contains(one) {
             requests.push(one.clone());
@@ -143,7 +143,7 @@ fn names_only_sections(policy: &Policy, object: &ObjectKey) -> bool {
 /// The requests to a target that a condition concerns.
 enum Concerned {
     None,
-    Some(Vec<Requests>),
+    Some(Vec<RequestFilter>),
     All,
 }
 
@@ -174,7 +174,7 @@ fn concerned(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> 
     }
     let named = named_controllers(snapshot, target);
     if of_any_route && named.len() < 2 {
-        return if all_before_are(snapshot, target, only) {
+        return if all_senders_are(snapshot, target, only) {
             Concerned::All
         } else {
             Concerned::None
@@ -183,7 +183,7 @@ fn concerned(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> 
     let (mut with, mut without) = (Vec::new(), 0);
     for LeadingRoute { route, parent } in leading_routes(snapshot, target) {
         if is_concerned(route) && is_of_controllers(&parent) {
-            with.push(Requests {
+            with.push(RequestFilter {
                 route: (!of_any_route).then(|| route.key.whole()),
                 parent: (!only.is_empty()).then_some(parent),
             });
@@ -213,17 +213,17 @@ pub(super) fn depends_on_routes_to(policy: &Policy, target: &GroupKind) -> bool 
 }
 
 /// Whether some controller sends requests to a backend, and all that do are among these.
-fn all_before_are(snapshot: &Snapshot, backend: &ObjectKey, these: &[Arc<str>]) -> bool {
+fn all_senders_are(snapshot: &Snapshot, backend: &ObjectKey, these: &[Arc<str>]) -> bool {
     if these.is_empty() {
         return false;
     }
-    let controllers = controllers_before(snapshot, backend);
+    let controllers = controllers_sending_to(snapshot, backend);
     !controllers.is_empty() && controllers.into_iter().all(|name| these.contains(name))
 }
 
 /// The controllers of the Gateways whose routes send requests to a backend. If no route does, those of the routes that name it, and
 /// otherwise those of all classes: one may lead there later.
-fn controllers_before<'a>(snapshot: &'a Snapshot, backend: &ObjectKey) -> Vec<&'a Arc<str>> {
+fn controllers_sending_to<'a>(snapshot: &'a Snapshot, backend: &ObjectKey) -> Vec<&'a Arc<str>> {
     let named = named_controllers(snapshot, backend);
     if named.len() > 1 {
         // Whether routes are accepted is resolved only where it decides.

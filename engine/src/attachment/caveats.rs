@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::attachment::{opened_by_target, targets_of};
-use crate::kinds::profile::{Caveat, Condition};
+use crate::kinds::profile::{Caveat, PolicyCondition};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::level::Level;
 use crate::model::maps::HashMap;
@@ -20,7 +20,7 @@ const UNKNOWN_MEMBERS: &str =
     "its targets have members that attache does not know: it may apply to only a part of them";
 
 /// The Gateways before the backends that a policy names, if they are known.
-type GatewaysBefore<'a> = Option<Vec<&'a Arc<Object>>>;
+type GatewaysInFront<'a> = Option<Vec<&'a Arc<Object>>>;
 
 // === impl Policy ===
 
@@ -30,7 +30,7 @@ impl Policy {
         let weaknesses = self.profile.weakened_by.iter();
         let weaknesses = weaknesses.filter(|weakness| self.has_weakness(weakness));
         let caveats = self.profile.caveats.iter();
-        let before = LazyCell::new(move || self.gateways_before(snapshot));
+        let before = LazyCell::new(move || self.gateways_in_front(snapshot));
         let caveats = caveats.filter(move |caveat| self.has_caveat(caveat, snapshot, &before));
         let weaknesses = weaknesses.filter_map(|weakness| weakness.text.as_deref());
         let own = &self.key().namespace;
@@ -47,7 +47,7 @@ impl Policy {
 
     /// Why it may have an effect on a target of this kind, although none is known.
     pub fn may_act_elsewhere(&self, snapshot: &Snapshot, target: &GroupKind) -> Option<&str> {
-        let before = LazyCell::new(|| self.gateways_before(snapshot));
+        let before = LazyCell::new(|| self.gateways_in_front(snapshot));
         let mut caveats = self.profile.caveats.iter();
         let caveat = caveats.find(|caveat| {
             caveat.may_act_elsewhere
@@ -62,7 +62,7 @@ impl Policy {
         &self,
         caveat: &Caveat,
         snapshot: &'a Snapshot,
-        before: &LazyCell<GatewaysBefore<'a>, impl FnOnce() -> GatewaysBefore<'a>>,
+        before: &LazyCell<GatewaysInFront<'a>, impl FnOnce() -> GatewaysInFront<'a>>,
     ) -> bool {
         let is_backend = |kind: &Arc<str>| {
             let kind = GroupKind::gateway_api(kind);
@@ -129,7 +129,7 @@ impl Policy {
     }
 
     /// Whether a condition holds for its settings, in the spec or in a stanza.
-    fn fulfils(&self, condition: Condition<'_>) -> bool {
+    fn fulfils(&self, condition: PolicyCondition<'_>) -> bool {
         let holds = || {
             let spec = self.spec();
             let mut bodies = self.profile.bodies(&spec);
@@ -161,7 +161,7 @@ impl Policy {
 
     /// The Gateways through which requests reach the backends that it names. `None` if it names other objects, or if no route of a
     /// Gateway leads to one of them, which may come later.
-    fn gateways_before<'a>(&self, snapshot: &'a Snapshot) -> GatewaysBefore<'a> {
+    fn gateways_in_front<'a>(&self, snapshot: &'a Snapshot) -> GatewaysInFront<'a> {
         let own = &self.key().namespace;
         let named = self.targets.iter().map(|target| target.object(own));
         let named: Option<Vec<ObjectKey>> = named.collect();

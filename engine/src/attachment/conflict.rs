@@ -50,9 +50,12 @@ pub fn rejected(policies: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
                 .collect()
         }
         SameTarget::FieldOverlap => overlapping(policies),
-        SameTarget::EqualField => {
-            first_unlike(&policies.iter().map(|p| &p.agreed).collect::<Vec<_>>())
-        }
+        SameTarget::EqualField => first_unlike(
+            &policies
+                .iter()
+                .map(|p| &p.fields_that_must_agree)
+                .collect::<Vec<_>>(),
+        ),
         SameTarget::NoneWins => first_unlike(&policies.iter().map(|p| p.key()).collect::<Vec<_>>()),
     };
     let policy = |to: Option<usize>| to.and_then(|to| policies.get(to));
@@ -71,13 +74,13 @@ pub fn comparison_cost<'a>(policies: impl IntoIterator<Item = &'a Arc<Policy>>) 
         match *policy.profile.same_target {
             SameTarget::FieldOverlap => {
                 leaves += policy.leaves();
-                long += policy.length();
+                long += policy.reading_cost();
             }
-            SameTarget::EqualField => bytes += policy.agreed.len(),
+            SameTarget::EqualField => bytes += policy.fields_that_must_agree.len(),
             _ => {}
         }
         // The limit is exceeded, whatever the other policies contain.
-        if leaves / fuel::LOOKED_UP + long > fuel::MOST {
+        if leaves / fuel::LOOKED_UP + long > fuel::MAX_UNITS {
             break;
         }
     }
@@ -91,21 +94,24 @@ fn overlapping(policies: &[Arc<Policy>]) -> Vec<Option<usize>> {
     let mut accepted = PathTrie::default();
     let mut overlaps = Vec::with_capacity(policies.len());
     for (i, leaves) in set.iter().enumerate() {
-        let rival = first_rival(&accepted, leaves);
-        if rival.is_none() {
+        let owner = first_overlap_owner(&accepted, leaves);
+        if owner.is_none() {
             for path in leaves {
                 accepted.add(path, i);
             }
         }
-        overlaps.push(rival);
+        overlaps.push(owner);
     }
     overlaps
 }
 
 /// The first owner of a field that is among these.
-pub(super) fn first_rival(accepted: &PathTrie<'_>, leaves: &[SettingPath]) -> Option<usize> {
-    let rivals = leaves.iter();
-    rivals.filter_map(|path| accepted.first_overlap(path)).min()
+pub(super) fn first_overlap_owner(
+    accepted: &PathTrie<'_>,
+    leaves: &[SettingPath],
+) -> Option<usize> {
+    let owners = leaves.iter();
+    owners.filter_map(|path| accepted.first_overlap(path)).min()
 }
 
 /// For each item, the index of the first one that differs from it.
@@ -127,7 +133,7 @@ pub fn overlap(one: &Policy, other: &Policy) -> Option<SettingPath> {
 /// The fields that a policy sets, of those in which policies of its kind conflict; every leaf if the kind lists none.
 pub(super) fn leaves(policy: &Policy) -> Vec<SettingPath> {
     let fields = &*policy.profile.conflict_fields;
-    let paths = policy.parts().flat_map(StanzaRef::paths);
+    let paths = policy.stanzas().flat_map(StanzaRef::paths);
     if fields.is_empty() {
         return paths.collect();
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::kinds::profile::{Profile, TargetFields, Values};
+use crate::kinds::profile::{FieldConditions, Profile, TargetCondition};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::literal;
 use crate::model::object::ParentRef;
@@ -21,7 +21,11 @@ pub fn opened_by_target<'p>(
 }
 
 /// Whether a condition holds for the own fields of a target. `false` if its spec is not known.
-pub(super) fn holds_for_target(snapshot: &Snapshot, target: &ObjectKey, fields: &Values) -> bool {
+pub(super) fn holds_for_target(
+    snapshot: &Snapshot,
+    target: &ObjectKey,
+    fields: &FieldConditions,
+) -> bool {
     let spec = snapshot.get(target).and_then(|object| object.spec.as_ref());
     let spec = spec.and_then(|spec| literal::from_str(spec).ok());
     spec.is_some_and(|spec| fields.all_in(&spec))
@@ -31,7 +35,7 @@ pub(super) fn holds_for_target(snapshot: &Snapshot, target: &ObjectKey, fields: 
 pub(super) fn holds_for_parents(
     snapshot: &Snapshot,
     route: &ObjectKey,
-    fields: &TargetFields,
+    fields: &TargetCondition,
 ) -> bool {
     let route = snapshot.get(route).into_iter();
     let parents = route.flat_map(|route| route.parents());
@@ -41,7 +45,7 @@ pub(super) fn holds_for_parents(
 }
 
 /// Whether fields of objects of a kind may let every request pass, whatever policies in use say, or decide whether these
-/// act.
+/// apply.
 pub fn may_open(snapshot: &Snapshot, gk: &GroupKind) -> bool {
     snapshot.used_kinds().any(|kind| {
         let profile = snapshot.profile(kind);

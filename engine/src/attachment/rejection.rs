@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::attachment::by_controller::{by_its_settings, depends_on_routes_to};
-use crate::attachment::lost_elsewhere::{self, LostTargets, connected, lost};
-use crate::attachment::plain_listeners::PlainListeners;
+use crate::attachment::cleartext_listeners::PlainListeners;
+use crate::attachment::conflict_at_another_target::{self, ConflictsLost, connected, lost};
 use crate::attachment::reports::{CombinedAcceptance, ControllerStatus};
-use crate::attachment::requests_to::Requests;
-use crate::kinds::profile::Clash;
+use crate::attachment::requests_to_backend::RequestFilter;
+use crate::kinds::profile::RejectionCause;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
 use crate::model::object::{Node, Object, is_route};
@@ -35,21 +35,21 @@ pub struct RejectionFinder {
     /// The rejections because of a shared path, by policy.
     shared_paths: RefCell<HashMap<ObjectKey, Option<Rejection>>>,
     /// The targets at which a policy loses a conflict, by policy.
-    lost_targets: RefCell<HashMap<ObjectKey, LostTargets>>,
+    lost_targets: RefCell<HashMap<ObjectKey, ConflictsLost>>,
     /// The rejections of policies on a whole `ListenerSet`, by policy kind and set.
     whole_sets: RefCell<HashMap<(GroupKind, ObjectKey), Option<Rejection>>>,
     /// The rejections because of settings that the routes to a backend decide about, by policy and backend.
     by_routes: RefCell<HashMap<(ObjectKey, ObjectKey), Option<Rejection>>>,
-    /// The same for the state that controllers reported about, if another one is assumed.
+    /// The finder for the state before the change under review, which is what controllers have seen.
     before_change: OnceCell<Box<RejectionFinder>>,
     /// Units of fuel used since [`RejectionFinder::fuel_used`] was last called.
-    leaves: Cell<usize>,
+    fuel_used: Cell<usize>,
     /// The fuel limit; `None` for no limit.
-    most: Option<usize>,
+    limit: Option<usize>,
 }
 
 /// The entry of requests: the Gateway, the port, and a hostname that listener and route have in common.
-pub(crate) type Entry = (ObjectKey, u16, Arc<str>);
+pub(crate) type RequestEntry = (ObjectKey, u16, Arc<str>);
 
 // === impl RejectionFinder ===
 
@@ -57,7 +57,7 @@ impl RejectionFinder {
     /// An empty cache, with the fuel of one request if it is limited.
     pub fn new(is_limited: bool) -> Self {
         Self {
-            most: is_limited.then_some(fuel::MOST),
+            limit: is_limited.then_some(fuel::MAX_UNITS),
             ..Self::default()
         }
     }
@@ -91,9 +91,9 @@ impl RejectionFinder {
         target: &Place,
         only_attached: bool,
     ) -> Option<Rejection> {
-        let counts = |clash: &&Clash| !only_attached || clash.leaves_attached();
-        let mut clashes = policy.profile.clashes.iter();
-        let is_free = !clashes.any(|clash| counts(&clash))
+        let counts = |cause: &&RejectionCause| !only_attached || cause.leaves_attached();
+        let mut causes = policy.profile.rejected_because.iter();
+        let is_free = !causes.any(|cause| counts(&cause))
             && policy.profile.references.is_empty()
             && !policy.may_be_reported_invalid()
             && policy.rejected_on(&target.object.gk).next().is_none();
@@ -108,9 +108,9 @@ impl RejectionFinder {
                 .invalid(snapshot, policy, target)
                 .or_else(|| reported_invalid(snapshot, policy))
                 .filter(counts);
-            return invalid.or_else(|| self.clash(snapshot, policy, target).filter(counts));
+            return invalid.or_else(|| self.rejection_at(snapshot, policy, target).filter(counts));
         }
-        if snapshot.seen().is_none() {
+        if snapshot.observed_by_controllers().is_none() {
             let by_settings = self.by_its_settings(snapshot, policy, target);
             return by_settings.filter(Rejection::is_accepted);
         }
@@ -123,7 +123,7 @@ impl RejectionFinder {
     /// The rejection that follows from the settings of the policy and from other objects, whatever controllers report.
     fn by_model(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Rejection> {
         let invalid = self.invalid(snapshot, policy, target);
-        invalid.or_else(|| self.clash(snapshot, policy, target))
+        invalid.or_else(|| self.rejection_at(snapshot, policy, target))
     }
 
     /// The rejection because of the settings of the policy itself, or of an object that they name.
@@ -133,10 +133,15 @@ impl RejectionFinder {
     }
 
     /// The rejection because of other policies, routes or listeners.
-    fn clash(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Rejection> {
-        let mut clashes = policy.profile.clashes.iter();
-        clashes.find_map(|clash| match clash {
-            Clash::RoutesSharePath => {
+    fn rejection_at(
+        &self,
+        snapshot: &Snapshot,
+        policy: &Policy,
+        target: &Place,
+    ) -> Option<Rejection> {
+        let mut causes = policy.profile.rejected_because.iter();
+        causes.find_map(|cause| match cause {
+            RejectionCause::RoutesSharePath => {
                 let known = self.shared_paths.borrow().get(policy.key()).cloned();
                 known.unwrap_or_else(|| {
                     let rejection = self.shared_path(snapshot, policy);
@@ -145,10 +150,10 @@ impl RejectionFinder {
                     rejection
                 })
             }
-            Clash::PlainListenersSharePort => self.shared_port(snapshot, policy, target),
-            Clash::BackendsOfOneRule => self.mixed_rule(snapshot, policy, target),
-            Clash::NamesTargetTwice => named_twice(policy, target),
-            Clash::LosesAnotherTarget => self.lost_elsewhere(snapshot, policy, target),
+            RejectionCause::PlainListenersSharePort => self.shared_port(snapshot, policy, target),
+            RejectionCause::BackendsOfOneRule => self.mixed_rule(snapshot, policy, target),
+            RejectionCause::NamesTargetTwice => named_twice(policy, target),
+            RejectionCause::LosesAnotherTarget => self.lost_elsewhere(snapshot, policy, target),
         })
     }
 
@@ -173,16 +178,17 @@ impl RejectionFinder {
     pub fn fuel_used(&self) -> usize {
         let before_change = self.before_change.get();
         let before_change = before_change.map_or(0, |finder| finder.fuel_used());
-        self.leaves.take().saturating_add(before_change)
+        self.fuel_used.take().saturating_add(before_change)
     }
 
-    fn count(&self, leaves: usize) {
-        self.leaves.set(self.leaves.get().saturating_add(leaves));
+    fn charge(&self, units: usize) {
+        self.fuel_used
+            .set(self.fuel_used.get().saturating_add(units));
     }
 
     /// Whether the fuel is used up. Answers from then on are not valid.
     fn is_spent(&self) -> bool {
-        self.most.is_some_and(|most| self.leaves.get() > most)
+        self.limit.is_some_and(|limit| self.fuel_used.get() > limit)
     }
 
     /// The rejection because a route that the policy does not name shares a path with one that it
@@ -198,7 +204,7 @@ impl RejectionFinder {
             else {
                 return None;
             };
-            self.count(attachment_cost(snapshot, route));
+            self.charge(attachment_cost(snapshot, route));
             let entries = entries(&mut route_kind_conflicts, route);
             let gateways: BTreeSet<&ObjectKey> =
                 entries.iter().map(|(gateway, ..)| gateway).collect();
@@ -206,7 +212,7 @@ impl RejectionFinder {
                 .into_iter()
                 .flat_map(|gateway| routes_of(snapshot, gateway));
             // There may be thousands of routes, so their attachment is resolved only if they may share a path.
-            let may_clash = |other: &Object| match &other.node {
+            let may_conflict = |other: &Object| match &other.node {
                 Node::Route {
                     paths: theirs,
                     hostnames: other_hosts,
@@ -218,14 +224,14 @@ impl RejectionFinder {
                 .filter(|other| !named.contains(&other.key))
                 .enumerate()
             {
-                self.count(usize::from(i % fuel::SCANNED == 0));
+                self.charge(usize::from(i % fuel::SCANNED == 0));
                 if self.is_spent() {
                     return None;
                 }
-                if !may_clash(other) {
+                if !may_conflict(other) {
                     continue;
                 }
-                self.count(attachment_cost(snapshot, other));
+                self.charge(attachment_cost(snapshot, other));
                 if !entries.is_disjoint(&self::entries(&mut route_kind_conflicts, other)) {
                     return Some(Rejection {
                         reason: "TargetConflict",
@@ -253,7 +259,7 @@ impl RejectionFinder {
     ) -> Option<Rejection> {
         let plain = || {
             let plain = PlainListeners::around(snapshot, &target.object)?;
-            self.count(plain.len() / fuel::SCANNED);
+            self.charge(plain.len() / fuel::SCANNED);
             Some(plain)
         };
         if target.section.is_some() {
@@ -269,7 +275,7 @@ impl RejectionFinder {
             return known.clone();
         }
         let rejection = plain().and_then(|plain| plain.on_set(snapshot, kind, set));
-        self.count(snapshot.policies_naming(key).count() / fuel::FOUND);
+        self.charge(snapshot.policies_naming(key).count() / fuel::FOUND);
         self.whole_sets.borrow_mut().insert(id, rejection.clone());
         rejection
     }
@@ -286,16 +292,18 @@ impl RejectionFinder {
         }
         if !self.lost_targets.borrow().contains_key(policy.key()) {
             let policies = connected(snapshot, snapshot.policy(policy.key())?);
-            self.count(lost_elsewhere::cost(&policies));
+            self.charge(conflict_at_another_target::cost(&policies));
             if self.is_spent() {
                 return None;
             }
             let is_free = |policy: &Policy| {
-                let mut clashes = policy.profile.clashes.iter();
-                let shares_path = clashes.any(|clash| *clash == Clash::RoutesSharePath)
+                let mut causes = policy.profile.rejected_because.iter();
+                let shares_path = causes.any(|cause| *cause == RejectionCause::RoutesSharePath)
                     && self.shared_path(snapshot, policy).is_some();
                 let has_accepted = || {
-                    let seen = snapshot.seen().map(|seen| (seen, self.before_change()));
+                    let seen = snapshot
+                        .observed_by_controllers()
+                        .map(|seen| (seen, self.before_change()));
                     is_reported_accepted(snapshot, policy)
                         && seen
                             .is_none_or(|(seen, finder)| finder.shared_path(seen, policy).is_some())
@@ -306,7 +314,7 @@ impl RejectionFinder {
             self.lost_targets.borrow_mut().extend(lost);
         }
         let all = self.lost_targets.borrow();
-        lost_elsewhere::rejection(all.get(policy.key())?, target)
+        conflict_at_another_target::rejection(all.get(policy.key())?, target)
     }
 
     /// The rejection because rules of `HTTPRoutes` send requests both to a Service of the policy and to another one. The policy is in
@@ -328,7 +336,7 @@ impl RejectionFinder {
             let Node::Route { rules, .. } = &route.node else {
                 continue;
             };
-            self.count(1 + route.backends().count() / fuel::FOUND);
+            self.charge(1 + route.backends().count() / fuel::FOUND);
             if self.is_spent() {
                 return None;
             }
@@ -350,7 +358,7 @@ impl RejectionFinder {
                     )
                 });
                 let label = section::rule_label(route, i);
-                mixed.push(Requests {
+                mixed.push(RequestFilter {
                     route: Some(route.key.section(label)),
                     parent: None,
                 });
@@ -452,7 +460,7 @@ pub(crate) fn routes_of<'a>(
 pub(crate) fn entries(
     route_kind_conflicts: &mut RouteKindConflicts<'_>,
     route: &Arc<Object>,
-) -> BTreeSet<Entry> {
+) -> BTreeSet<RequestEntry> {
     let Node::Route {
         parents, hostnames, ..
     } = &route.node

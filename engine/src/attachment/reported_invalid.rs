@@ -1,4 +1,4 @@
-//! Policies that their controllers report to be invalid, and that act on requests all the same: they keep their place, or their
+//! Policies that their controllers report to be invalid, and that apply to requests all the same: they keep their place, or their
 //! requests get an error.
 
 use super::reported_rejections::{self, Rejected};
@@ -10,7 +10,7 @@ use crate::state::snapshot::Snapshot;
 const INVALID: &str = "Invalid";
 
 /// A policy that its controllers report to be invalid.
-pub(super) struct Reported<'a> {
+pub(super) struct InvalidReport<'a> {
     /// The effect of such a report, by the profile of the kind.
     pub(super) fact: &'a ReportedInvalid,
     /// The message of the controller.
@@ -26,7 +26,7 @@ pub(super) struct Reported<'a> {
 impl Policy {
     /// The report of its controllers that it is invalid, with the effect on the policy. `None` also
     /// for a policy with several targets: controllers do not say which of them they mean.
-    pub(super) fn reported_invalid<'a>(&'a self, snapshot: &Snapshot) -> Option<Reported<'a>> {
+    pub(super) fn reported_invalid<'a>(&'a self, snapshot: &Snapshot) -> Option<InvalidReport<'a>> {
         let fact = self.profile.reported_invalid.as_ref()?;
         self.object.reported.as_ref()?;
         let [target] = &*self.targets else {
@@ -40,7 +40,7 @@ impl Policy {
         let is_it = report.is_rejection
             && *report.condition.reason == *INVALID
             && !fact.is_absent_with(&report.condition.message);
-        is_it.then(|| Reported {
+        is_it.then(|| InvalidReport {
             fact,
             message: report.condition.message.to_string(),
             condition: report.to_string(),

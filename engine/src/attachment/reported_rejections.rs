@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::rejection::RejectionFinder;
 use super::reports::{Report, ancestors, entries};
-use super::requests_to::leading_routes;
+use super::requests_to_backend::leading_routes;
 use super::targets_of;
 use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::is_route;
-use crate::model::object::reported::{Acceptance, Entry, Subject};
-use crate::policy::{Policy, denial};
+use crate::model::object::status::{ReportedAcceptance, StatusEntry, Subject};
+use crate::policy::{Policy, condition_against};
 use crate::state::snapshot::Snapshot;
 use crate::topology::reports::controller;
 
@@ -42,9 +42,9 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
     let by_listener = policy.profile.reported_invalid.is_some() && policy.chooses_to_merge();
     let (mut places, mut accepted, mut others) = (Vec::new(), Vec::new(), false);
     for entry in entries(snapshot, policy) {
-        let is_denied = denial(&policy.profile, entry).is_some();
+        let is_denied = condition_against(&policy.profile, entry).is_some();
         match (is_denied, &entry.subject) {
-            (true, _) if is_of_supposed(snapshot, policy, entry, &finder) => {}
+            (true, _) if is_outdated_by_change(snapshot, policy, entry, &finder) => {}
             (true, Subject::Ancestor(place)) => {
                 places.extend(gateways_of(snapshot, policy, entry, place));
             }
@@ -55,7 +55,7 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
             {
                 accepted.push(place);
             }
-            (false, _) if entry.acceptance == Acceptance::Unsaid => {}
+            (false, _) if entry.acceptance == ReportedAcceptance::Unsaid => {}
             (false, Subject::Ancestor(place)) => accepted.push(place),
             _ => others = true,
         }
@@ -78,7 +78,12 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
 }
 
 /// The Gateways that a rejection is about: where it names the backend that a policy targets, those of its controller that lead there.
-fn gateways_of(snapshot: &Snapshot, policy: &Policy, entry: &Entry, place: &Place) -> Vec<Place> {
+fn gateways_of(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &StatusEntry,
+    place: &Place,
+) -> Vec<Place> {
     let is_of_backend = *policy.profile.class == Class::Direct
         && Level::is_of_backend(&place.object.gk)
         && policy.targets.len() == 1
@@ -125,13 +130,13 @@ fn has_other_gateways(snapshot: &Snapshot, policy: &Policy, places: &[Place]) ->
 
 /// Whether a policy is rejected because of other objects that are assumed to differ: then the opinion of its
 /// controllers is not known yet.
-fn is_of_supposed(
+fn is_outdated_by_change(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry,
+    entry: &StatusEntry,
     finder: &RejectionFinder,
 ) -> bool {
-    let Some(seen) = snapshot.seen() else {
+    let Some(seen) = snapshot.observed_by_controllers() else {
         return false;
     };
     let Some(reason) = entry.rejection().map(|condition| &*condition.reason) else {
@@ -139,15 +144,15 @@ fn is_of_supposed(
     };
     let own = &policy.key().namespace;
     if reason == CONFLICTED {
-        return has_changed_rival(snapshot, seen, policy);
+        return has_changed_conflicting_policy(snapshot, seen, policy);
     }
     let mut named = policy.targets.iter().filter_map(|t| t.object(own));
     let is_ancestor = || match &entry.subject {
-        Subject::Ancestor(place) => snapshot.is_supposed(&place.object),
+        Subject::Ancestor(place) => snapshot.is_hypothetical(&place.object),
         Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => false,
     };
     if OF_TARGETS.contains(&reason)
-        && (is_ancestor() || named.any(|target| snapshot.is_supposed(&target)))
+        && (is_ancestor() || named.any(|target| snapshot.is_hypothetical(&target)))
     {
         return true;
     }
@@ -157,24 +162,26 @@ fn is_of_supposed(
                 object,
                 section: target.section.clone(),
             };
-            finder.is_mended(snapshot, policy, &place)
+            finder.is_resolved_by_change(snapshot, policy, &place)
         })
     })
 }
 
 /// Whether another policy of the kind that has one of the targets of a policy is assumed to differ, or to be gone.
-fn has_changed_rival(snapshot: &Snapshot, seen: &Snapshot, policy: &Policy) -> bool {
+fn has_changed_conflicting_policy(snapshot: &Snapshot, seen: &Snapshot, policy: &Policy) -> bool {
     let own = &policy.key().namespace;
     let changed = snapshot.changed_of_kind(&policy.key().gk);
-    let mut rivals = changed.filter(|key| *key != policy.key());
-    rivals.any(|key| {
-        let Some(rival) = seen.policy(key) else {
+    let mut changed_policies = changed.filter(|key| *key != policy.key());
+    changed_policies.any(|key| {
+        let Some(changed_policy) = seen.policy(key) else {
             return false;
         };
         let mut targets = policy.targets.iter();
         targets.any(|target| {
             let mut objects = targets_of(seen, own, target).into_iter();
-            objects.any(|object| rival.has_target(&object, seen.get(&object).map(|one| &**one)))
+            objects.any(|object| {
+                changed_policy.has_target(&object, seen.get(&object).map(|one| &**one))
+            })
         })
     })
 }
@@ -185,7 +192,12 @@ pub fn rejection(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
     let mut rejecting = entries.clone();
     let rejection = rejecting.find_map(|entry| Some(Report::new(entry, entry.rejection()?)));
     let mut all = entries;
-    let denial = |entry| Some(Report::new(entry, denial(&policy.profile, entry)?));
+    let denial = |entry| {
+        Some(Report::new(
+            entry,
+            condition_against(&policy.profile, entry)?,
+        ))
+    };
     rejection.or_else(|| all.find_map(denial))
 }
 
@@ -198,11 +210,11 @@ pub fn not_enforced(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
 pub fn rejections_by_ancestor(snapshot: &Snapshot, policy: &Policy) -> Vec<Report> {
     let finder = RejectionFinder::new(true);
     let entries = entries(snapshot, policy);
-    let entries = entries.filter(|entry| !is_of_supposed(snapshot, policy, entry, &finder));
+    let entries = entries.filter(|entry| !is_outdated_by_change(snapshot, policy, entry, &finder));
     let mut reports = Vec::new();
     for entry in entries {
         let (Subject::Ancestor(place), Some(denial)) =
-            (&entry.subject, denial(&policy.profile, entry))
+            (&entry.subject, condition_against(&policy.profile, entry))
         else {
             continue;
         };
@@ -228,7 +240,7 @@ pub fn is_rejected_only_for(
         Subject::Ancestor(place) => place.object == *object || is_route(&object.gk),
         Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => true,
     });
-    let denial = |entry| denial(&policy.profile, entry);
+    let denial = |entry| condition_against(&policy.profile, entry);
     let mut rejections = entries.filter_map(denial).peekable();
     rejections.peek().is_some() && rejections.all(|rejection| *rejection.reason == *reason)
 }

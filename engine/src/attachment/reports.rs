@@ -7,13 +7,15 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::requests_to::{LeadingRoute, leading_routes};
+use super::requests_to_backend::{LeadingRoute, leading_routes};
 use super::targets_of;
 use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
-use crate::model::object::reported::{Acceptance, Condition, Entry, Subject, WAYPOINT_ACCEPTED};
-use crate::policy::{Policy, denial};
+use crate::model::object::status::{
+    Condition, ReportedAcceptance, StatusEntry, Subject, WAYPOINT_ACCEPTED,
+};
+use crate::policy::{Policy, condition_against};
 use crate::state::snapshot::Snapshot;
 use crate::topology::reports::controller;
 
@@ -73,13 +75,13 @@ pub struct Report {
 pub fn entries<'a>(
     snapshot: &'a Snapshot,
     policy: &'a Policy,
-) -> impl Iterator<Item = &'a Entry> + Clone {
+) -> impl Iterator<Item = &'a StatusEntry> + Clone {
     let reported = policy.object.reported.as_deref();
     let entries = reported.into_iter().flat_map(|reported| &reported.entries);
     entries.filter(|entry| counts(snapshot, policy, entry))
 }
 
-fn counts(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
+fn counts(snapshot: &Snapshot, policy: &Policy, entry: &StatusEntry) -> bool {
     if is_needless_waypoint_report(snapshot, policy, entry) {
         return false;
     }
@@ -94,13 +96,13 @@ fn counts(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
     if is_summary(snapshot, policy, theirs, place) {
         return false;
     }
-    let is_denied = denial(&policy.profile, entry).is_some();
+    let is_denied = condition_against(&policy.profile, entry).is_some();
     let places = ancestors(snapshot, entry, place);
     if places.iter().all(|place| snapshot.lacks(&place.object)) {
         // The entry is left over if the ancestor is gone. A rejection also counts if the controller leaves out namespaces.
         let was_there = |seen: &Snapshot| seen.get(&place.object).is_some();
         let is_left_over = !is_denied
-            || snapshot.seen().is_some_and(was_there)
+            || snapshot.observed_by_controllers().is_some_and(was_there)
             || reports_on_others(snapshot, policy, theirs, place);
         if is_left_over {
             return false;
@@ -117,7 +119,7 @@ fn counts(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
 /// The places that a status entry means by an ancestor: several if its controller leaves out the namespaces of Gateways.
 pub(super) fn ancestors<'a>(
     snapshot: &Snapshot,
-    entry: &Entry,
+    entry: &StatusEntry,
     place: &'a Place,
 ) -> Cow<'a, [Place]> {
     let exact = Cow::Borrowed(std::slice::from_ref(place));
@@ -164,7 +166,7 @@ fn reports_on_others(
     entries.any(|entry| {
         let exists = |other: &Place| other != place && snapshot.get(&other.object).is_some();
         let is_other = matches!(&entry.subject, Subject::Ancestor(other) if exists(other));
-        let is_current = entry.acceptance != Acceptance::Outdated;
+        let is_current = entry.acceptance != ReportedAcceptance::Outdated;
         is_other && is_current && entry.controller.as_ref() == Some(theirs)
     })
 }
@@ -190,7 +192,7 @@ fn sends_requests(
 
 /// Whether an entry says no more than that a policy is not bound to a waypoint, and all its targets are Gateways that are no
 /// waypoints.
-fn is_needless_waypoint_report(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
+fn is_needless_waypoint_report(snapshot: &Snapshot, policy: &Policy, entry: &StatusEntry) -> bool {
     let mut conditions = entry.conditions.iter();
     let is_about_waypoints = |condition: &Condition| &*condition.name == WAYPOINT_ACCEPTED;
     let says_no_more = entry.rejection().is_some() && conditions.all(is_about_waypoints);
@@ -220,9 +222,9 @@ impl ControllerStatus {
         let entries = entries(snapshot, policy);
         let has = |acceptance| entries.clone().any(|entry| entry.acceptance == acceptance);
         let opinion = match (
-            has(Acceptance::Rejected),
-            has(Acceptance::Accepted),
-            has(Acceptance::Outdated),
+            has(ReportedAcceptance::Rejected),
+            has(ReportedAcceptance::Accepted),
+            has(ReportedAcceptance::Outdated),
         ) {
             (true, false, false) => CombinedAcceptance::Rejected,
             (true, ..) => CombinedAcceptance::Divided,
@@ -235,7 +237,8 @@ impl ControllerStatus {
             let conditions = entry.conditions.iter();
             reports.extend(conditions.map(|condition| Report::new(entry, condition)));
         }
-        let not_enforced = |entry: &Entry| Some(Report::new(entry, entry.not_enforced().next()?));
+        let not_enforced =
+            |entry: &StatusEntry| Some(Report::new(entry, entry.not_enforced().next()?));
         let find = |condition_is: fn(&Condition) -> bool| {
             entries.clone().find_map(|entry| {
                 let mut conditions = entry.conditions.iter();
@@ -244,7 +247,7 @@ impl ControllerStatus {
         };
         let everywhere = find(Condition::is_overridden).map(Overridden::Everywhere);
         let somewhere = || {
-            let tells = *policy.profile.tells_overridden;
+            let tells = *policy.profile.reports_overridden;
             let report = find(Condition::is_overridden_somewhere).filter(|_| tells);
             report.map(Overridden::Somewhere)
         };
@@ -267,7 +270,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    pub(super) fn new(entry: &Entry, condition: &Condition) -> Self {
+    pub(super) fn new(entry: &StatusEntry, condition: &Condition) -> Self {
         Self {
             controller: entry.controller.clone(),
             ancestor: match &entry.subject {

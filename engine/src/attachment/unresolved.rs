@@ -41,7 +41,7 @@ impl Policy {
         let all = self.references.iter().filter_map(|named| {
             let (field, to) = (self.profile.references.get(named.field)?, &named.object);
             let namespace = namespace_key(&to.namespace);
-            if !snapshot.is_supposed(to) {
+            if !snapshot.is_hypothetical(to) {
                 snapshot.naming_of(&namespace, &to.gk).next()?;
             }
             let path = field.path.join(".");
@@ -90,7 +90,7 @@ impl Policy {
     /// The report that they accept it goes before that, unless the change under review brings the rejection about.
     pub fn requests_fail(&self, snapshot: &Snapshot) -> bool {
         let seen = || {
-            let seen = snapshot.seen()?;
+            let seen = snapshot.observed_by_controllers()?;
             Some((seen.policy(self.key())?, seen))
         };
         self.should_fail_requests(snapshot)
@@ -127,7 +127,7 @@ impl Policy {
         if paths.is_empty() {
             return false;
         }
-        self.parts().any(|part| {
+        self.stanzas().any(|part| {
             let settings = part.as_in_force().json();
             paths.iter().any(|path| {
                 let mut values = Vec::new();
@@ -172,7 +172,7 @@ fn unusable_service(
         values.into_iter().find_map(|value| {
             let service = service_of(value, &object.namespace)?;
             let namespace = namespace_key(&service.namespace);
-            if !snapshot.is_supposed(&service) {
+            if !snapshot.is_hypothetical(&service) {
                 snapshot.naming_of(&namespace, &service.gk).next()?;
             }
             let path = field.join(".");

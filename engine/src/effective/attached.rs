@@ -19,7 +19,7 @@ pub(super) struct ObjectAttachments {
     pub(super) attachments: Rc<[Attachment]>,
     /// Their kinds, sorted.
     pub(super) kinds: Vec<GroupKind>,
-    /// Whether some of them act on only a part of the requests that arrive here.
+    /// Whether some of them apply to only a part of the requests that arrive here.
     pub(super) depends_on_requests: bool,
     /// The cost of finding these attachments, in units of fuel.
     pub(super) cost: usize,
@@ -82,9 +82,9 @@ impl ObjectAttachments {
         section: Option<&Arc<str>>,
     ) -> impl Iterator<Item = &AttachedPolicies> {
         /// Lists up to this length are scanned.
-        const FEW: usize = 16;
+        const MAX_SCANNED: usize = 16;
         let mut places = &*self.rejected_and_places().places;
-        if places.len() > FEW {
+        if places.len() > MAX_SCANNED {
             let asked = (kind, section);
             let from = places.partition_point(|place| place.name() < asked);
             let to = places.partition_point(|place| place.name() <= asked);

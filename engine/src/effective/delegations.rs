@@ -28,7 +28,7 @@ impl OwnPaths for Subgraphs<'_> {
         }
         let candidate_listeners = self.candidate_listeners(route);
         let closed = self.closed(route);
-        let compared = candidate_listeners.hostnames() * hostnames.len().max(1);
+        let compared = candidate_listeners.hostname_count() * hostnames.len().max(1);
         self.fuel.spend(1 + compared / fuel::HOSTNAMES);
         let paths = candidate_listeners.fitting(hostnames);
         let open = paths.filter(|path| !closed.contains(*path));

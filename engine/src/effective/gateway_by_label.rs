@@ -15,7 +15,7 @@ use crate::state::snapshot::{Snapshot, class_key, namespace_key};
 use crate::topology::{allows_namespace, to_gateway};
 
 /// The steps of a path as policies of a kind see them: requests reach the called object through the Gateway that it
-/// names. If no Gateway of that name serves it, policies on the object itself do not act.
+/// names. If no Gateway of that name serves it, policies on the object itself do not apply.
 pub(super) fn steps_of<'s>(
     snapshot: &Snapshot,
     profile: &Profile,
@@ -30,7 +30,7 @@ pub(super) fn steps_of<'s>(
     };
     let (above, from_called) = steps.split_at(called);
     let called = from_called.first().map(|step| &step.place.object);
-    let gateway = called.and_then(|called| gateway_before(snapshot, by_label, called));
+    let gateway = called.and_then(|called| gateway_in_front_of(snapshot, by_label, called));
     let mut relocated = match gateway {
         Some(gateway) => to_gateway(gateway),
         None => Vec::new(),
@@ -62,7 +62,7 @@ pub(super) fn steps_of<'s>(
 }
 
 /// The Gateway that serves requests to an object.
-pub(crate) fn gateway_before<'a>(
+pub(crate) fn gateway_in_front_of<'a>(
     snapshot: &'a Snapshot,
     by_label: &GatewayByLabel,
     called: &ObjectKey,
@@ -95,14 +95,14 @@ fn is_external_name(snapshot: &Snapshot, called: &ObjectKey) -> bool {
     )
 }
 
-/// Whether these steps begin at an object of a mesh that no Gateway is in front of, and only such Gateways act on the kind.
+/// Whether these steps begin at an object of a mesh that no Gateway is in front of, and only such Gateways apply the kind.
 pub(super) fn lacks_gateway(snapshot: &Snapshot, profile: &Profile, steps: &[Step]) -> bool {
     let by_label = profile.gateway_by_label.as_ref();
     let Some(by_label) = by_label.filter(|by_label| by_label.required) else {
         return false;
     };
     let mut called = steps.iter().filter(|step| step.level == Level::Frontend);
-    called.any(|step| gateway_before(snapshot, by_label, &step.place.object).is_none())
+    called.any(|step| gateway_in_front_of(snapshot, by_label, &step.place.object).is_none())
 }
 
 /// The name and namespace of the Gateway that the labels of an object give; `own` is the namespace of the called object.
@@ -137,7 +137,7 @@ impl Resolver<'_> {
             return Vec::new();
         }
         let kinds = profile.allow.iter().flat_map(|allow| &allow.value);
-        // Where nothing else acts on the policies of routes, the routes of its Services count.
+        // Where nothing else applies the policies of routes, the routes of its Services count.
         let service = by_label.required.then(|| GroupKind::core("Service"));
         let kinds = kinds.map(|allowed| &allowed.gk).chain(&service);
         let mut called_objects = BTreeSet::new();
@@ -145,7 +145,7 @@ impl Resolver<'_> {
             self.charge(self.snapshot.count(kind) / fuel::SCANNED);
             let called = self.snapshot.objects(kind).map(|object| &object.key);
             called_objects.extend(called.filter(|called| {
-                let before = gateway_before(self.snapshot, by_label, called);
+                let before = gateway_in_front_of(self.snapshot, by_label, called);
                 before.is_some_and(|gateway| gateways.contains(&gateway.key))
             }));
         }
@@ -175,7 +175,7 @@ impl Resolver<'_> {
         let is_gateway = |object: &&Arc<Object>| matches!(object.node, Node::Gateway { .. });
         if above.gk.is_gateway_api("Gateway") {
             self.snapshot.get(above).into_iter().collect()
-        } else if Level::is_above_routes(&above.gk) {
+        } else if Level::is_kind_above_routes(&above.gk) {
             self.snapshot.below(above).filter(is_gateway).collect()
         } else {
             Vec::new()

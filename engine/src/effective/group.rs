@@ -5,9 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::stack_level::{Stack, StackLevel, folded_levels, passed_over};
-use super::{Outcome, PathGroup, PathSet};
+use super::{PathGroup, PathSet, StackAndEffective};
 use crate::kinds::profile::{DictatedBy, Profile};
-use crate::merge::{Effective, Participants, PolicyOutcome, fold_levels, policy_outcome};
+use crate::merge::{EffectivePolicy, Participants, PolicyOutcome, fold_levels, policy_outcome};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::{Level, Position, Step};
 use crate::model::shared::Shared;
@@ -23,7 +23,7 @@ impl PathGroup {
         policies.next().map(|policy| &*policy.profile)
     }
 
-    /// The policies in force here that set something, or act without settings.
+    /// The policies in force here that set something, or apply without settings.
     pub fn policies_with_settings(&self) -> BTreeSet<ObjectKey> {
         let facts = self.facts();
         facts.map_or_else(BTreeSet::new, |profile| {
@@ -54,10 +54,10 @@ impl PathGroup {
     }
 
     /// Why controllers reject the settings of a policy here once they are merged with those above.
-    pub fn refused_merge(&self, policy: &Policy) -> Option<&Arc<str>> {
+    pub fn rejected_merge(&self, policy: &Policy) -> Option<&Arc<str>> {
         let mut levels = self.stack.iter();
         let level = levels.find(|level| level.policies.has(policy.key()))?;
-        level.refused_merge()
+        level.rejected_merge()
     }
 
     /// The policies that a strategy merges here when the more specific policy decides, even those of which no setting
@@ -85,7 +85,7 @@ impl PathGroup {
 
 impl PathGroup {
     /// Equal for groups with the same policies and the same result.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> StackAndEffective {
         (self.stack.clone(), self.effective.clone())
     }
 
@@ -127,7 +127,7 @@ impl PathGroup {
         if key.gk.is_core("Namespace") {
             // A Namespace takes one place on a path, the higher one.
             above.chain(below).min()
-        } else if Level::end_for(&key.gk).is_upper() {
+        } else if Level::end_for(&key.gk).is_above_routes() {
             // The object is on the ancestor paths or, for direct policies, forms a path of its own.
             above.max().or_else(|| below.max())
         } else {
@@ -139,11 +139,11 @@ impl PathGroup {
 impl PathGroup {
     /// The effective policy of a place's own fields: the result of the policies attached to the place and above it.
     /// Policies on other sections of its object, and below it, are left out.
-    pub fn effective_above(&self, profile: &Profile, place: &Place) -> Effective {
+    pub fn effective_above(&self, profile: &Profile, place: &Place) -> EffectivePolicy {
         let profile = self.facts().unwrap_or(profile);
         let steps_at_place = self.paths.steps().filter(|step| step.place == *place);
         let Some(position) = steps_at_place.map(Step::position).min() else {
-            return Effective::default();
+            return EffectivePolicy::default();
         };
         let whole_object = place.object.whole();
         let counts = |above: &&StackLevel| {
@@ -165,13 +165,13 @@ impl PathGroup {
         let policy = self.with_settings_here(policy);
         let profile = &policy.profile;
         let mut outcome = policy_outcome(policy, &self.effective, || {
-            if let Some(by) = self.passed_over_by(policy) {
+            if let Some(by) = self.overridden_without_merge_by(policy) {
                 return Some(BTreeSet::from([by.clone()]));
             }
             let participants = self.participants(profile);
             participants.replaced_by(policy.key()).cloned()
         });
-        if self.only_passes_over(policy) {
+        if self.only_overrides_without_merge(policy) {
             outcome.is_in_force = true;
             outcome.lost.clear();
         }
@@ -179,7 +179,7 @@ impl PathGroup {
     }
 
     /// The more specific policy that takes the place of this one, because it merges only with policies above the routes.
-    pub fn passed_over_by(&self, policy: &Policy) -> Option<&ObjectKey> {
+    pub fn overridden_without_merge_by(&self, policy: &Policy) -> Option<&ObjectKey> {
         let profile = &self.with_settings_here(policy).profile;
         let (by, mut passed) = passed_over(profile, &self.stack)?;
         let is_passed = passed.any(|level| level.policies.has(policy.key()));
@@ -187,7 +187,7 @@ impl PathGroup {
     }
 
     /// Whether a policy without settings takes the place of others of the same route.
-    pub fn only_passes_over(&self, policy: &Policy) -> bool {
+    pub fn only_overrides_without_merge(&self, policy: &Policy) -> bool {
         let passes = || {
             let profile = &self.with_settings_here(policy).profile;
             passed_over(profile, &self.stack).is_some_and(|(by, _)| by.key() == policy.key())

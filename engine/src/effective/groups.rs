@@ -35,6 +35,13 @@ struct RouteGroup {
     complete: bool,
 }
 
+/// The groups of a list of ancestor paths.
+struct KnownGroups {
+    groups: Rc<Vec<AncestorGroup>>,
+    /// Whether routes delegate on some of the paths.
+    delegates: bool,
+}
+
 impl Resolver<'_> {
     /// The paths of a direct kind: the object and its sections. A section that no longer exists carries only the
     /// policies on the whole object.
@@ -160,8 +167,7 @@ impl Resolver<'_> {
     ) {
         groups.reserve(subgraph.routes.len());
         // Routes that are accepted alike share their list of ancestor paths, and so its stacks.
-        // The second value is whether routes delegate on some of the paths.
-        let mut known: HashMap<&AncestorPaths, (Rc<Vec<AncestorGroup>>, bool)> = HashMap::default();
+        let mut known: HashMap<&AncestorPaths, KnownGroups> = HashMap::default();
         let mut ends: Vec<RouteGroup> = Vec::new();
         let followed: Vec<&DelegationFile> = self.snapshot.delegations().collect();
         let delegating = if followed.is_empty() {
@@ -175,19 +181,19 @@ impl Resolver<'_> {
             }
             let groups_before = groups.len();
             let stacked = || {
-                let is_delegated = ancestor_paths.iter().any(|path| path.is_delegated());
-                (
-                    Rc::new(self.ancestor_groups(focus, profile, ancestor_paths)),
-                    is_delegated,
-                )
+                let groups = self.ancestor_groups(focus, profile, ancestor_paths);
+                KnownGroups {
+                    groups: Rc::new(groups),
+                    delegates: ancestor_paths.iter().any(|path| path.is_delegated()),
+                }
             };
             let known = known.entry(ancestor_paths).or_insert_with(stacked);
-            let (of_list, is_delegated) = (known.0.clone(), known.1);
+            let of_list = known.groups.clone();
             let delegates = |facts: &&DelegationFile| {
                 let mut rules = rules_of(route).iter();
                 rules.any(|rule| delegates(facts, rule))
             };
-            let ancestor_groups = if is_delegated || followed.iter().any(delegates) {
+            let ancestor_groups = if known.delegates || followed.iter().any(delegates) {
                 self.by_rules_reached(route, of_list)
             } else {
                 of_list
@@ -421,7 +427,7 @@ pub fn controllers_follow_parents(snapshot: &Snapshot, profile: &Profile, key: &
     let Some(Node::Route { parents, .. }) = snapshot.get(key).map(|object| &object.node) else {
         return true;
     };
-    let is_own = |parent: &ParentRef| profile.is_own_parent(&parent.object.gk);
+    let is_own = |parent: &ParentRef| profile.is_parent_and_target(&parent.object.gk);
     let is_misread = |parent: &ParentRef| {
         let is_elsewhere = parent.object.namespace != key.namespace;
         is_elsewhere || parent.section.is_some() || parent.port.is_some()

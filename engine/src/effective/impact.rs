@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
 use crate::attachment::affected_objects;
-use crate::attachment::lost_elsewhere::affected_by_policy;
+use crate::attachment::conflict_at_another_target::affected_by_policy;
 use crate::effective::renames::Renames;
 use crate::effective::section_renames::with_rules;
 use crate::effective::{PathScope, PathSet, Resolver, Routes};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::object::{Node, Object, is_route};
@@ -22,16 +22,16 @@ use crate::topology::{
     routes_in_conflict, with_sets,
 };
 
-mod alike_listeners;
-mod extent;
 mod grants;
+mod matched_listeners;
 mod owners;
 mod paths;
+mod scope_pair;
 
-use extent::extents;
 use owners::{changes_with_sets, routes_of_owners};
 pub use paths::SettingsComparison;
-use paths::{Comparison, Paths};
+use paths::{ComparedPaths, Comparison};
+use scope_pair::extents;
 
 /// Paths on which the effective policy of a kind changes in the same way. Each ancestor path is combined with each
 /// route path, as they are after the change, or as they were if they are gone.
@@ -42,9 +42,9 @@ pub struct EffectiveChange {
     /// The kind of policy.
     pub kind: GroupKind,
     /// The effective policy before; empty if no policy was in force.
-    pub before: Shared<Effective>,
+    pub before: Shared<EffectivePolicy>,
     /// The effective policy after.
-    pub after: Shared<Effective>,
+    pub after: Shared<EffectivePolicy>,
     /// Whether the paths exist before and after. A path that appears or disappears with its listener, route or
     /// backend does not count as a change of policy.
     pub exists_before_and_after: bool,
@@ -58,7 +58,7 @@ pub struct EffectiveChange {
 }
 
 /// Effective policies, each once. The same for all paths that appear beside paths with these.
-pub type FormerEffective = Shared<Vec<Shared<Effective>>>;
+pub type FormerEffective = Shared<Vec<Shared<EffectivePolicy>>>;
 
 /// One path with a change.
 #[derive(Clone, Debug)]
@@ -168,8 +168,8 @@ pub fn diff_renamed(
 ) -> Vec<EffectiveChange> {
     let (before, after) = (earlier.snapshot(), later.snapshot());
     let renames = &*with_rules(renames, [before, after], objects);
-    let kinds = affected(earlier, later, renames, objects);
-    // A route that leaves a listener by its own edit changes no policy; a route that others keep out does.
+    let kinds = compared_by_kind(earlier, later, renames, objects);
+    // If the change edits a route, its new or lost listeners are intended and are not reported as changes of policies.
     let by_itself = objects.iter().any(|key| is_route(&key.gk));
     let former = |ancestor_path: &AncestorPath| renames.former_place(ancestor_path.last()?);
     let shut = |ancestor_path: &AncestorPath| {
@@ -192,7 +192,7 @@ pub fn diff_renamed(
     for (kind, touched) in &kinds {
         let mut comparison =
             Comparison::new(kind, &shut, [&former_endpoint, &endpoint], later.ids());
-        let (mut old, mut new) = (Paths::default(), Paths::default());
+        let (mut old, mut new) = (ComparedPaths::default(), ComparedPaths::default());
         let extents = extents(earlier, later, renames, kind, &touched.objects);
         let end = extents.iter().filter_map(|extent| extent.scope.end()).max();
         let own_end = end_of(before, kind).max(end_of(after, kind));
@@ -241,20 +241,20 @@ pub fn diff_renamed(
 
 /// The objects and routes around which effective policies may change with `objects`, by policy kind, under the names
 /// after the change.
-fn affected(
+fn compared_by_kind(
     earlier: &mut Resolver<'_>,
     later: &mut Resolver<'_>,
     renames: &Renames,
     objects: &[ObjectKey],
-) -> BTreeMap<GroupKind, Affected> {
-    let mut kinds: BTreeMap<GroupKind, Affected> = BTreeMap::new();
+) -> BTreeMap<GroupKind, ObjectsToCompare> {
+    let mut kinds: BTreeMap<GroupKind, ObjectsToCompare> = BTreeMap::new();
     let changed: HashSet<&ObjectKey, PrehashedBuildHasher> = objects.iter().collect();
     let used = |snapshot: &Snapshot| snapshot.used_kinds().cloned().collect::<Vec<_>>();
     let (used_before, used_after) = (used(earlier.snapshot()), used(later.snapshot()));
     if renames.is_empty() {
         for key in objects {
-            touch(earlier, key, &changed, &used_before, &mut kinds);
-            touch(later, key, &changed, &used_after, &mut kinds);
+            add_objects_to_compare(earlier, key, &changed, &used_before, &mut kinds);
+            add_objects_to_compare(later, key, &changed, &used_after, &mut kinds);
         }
         return kinds;
     }
@@ -263,9 +263,9 @@ fn affected(
         .filter_map(|key| renames.former(key))
         .collect();
     let changed_before: HashSet<&ObjectKey, PrehashedBuildHasher> = former.iter().collect();
-    let mut kinds_before: BTreeMap<GroupKind, Affected> = BTreeMap::new();
+    let mut kinds_before: BTreeMap<GroupKind, ObjectsToCompare> = BTreeMap::new();
     for key in &former {
-        touch(
+        add_objects_to_compare(
             earlier,
             key,
             &changed_before,
@@ -274,7 +274,7 @@ fn affected(
         );
     }
     for key in objects {
-        touch(later, key, &changed, &used_after, &mut kinds);
+        add_objects_to_compare(later, key, &changed, &used_after, &mut kinds);
     }
     for (kind, affected) in kinds_before {
         let known = kinds.entry(kind).or_default();
@@ -291,37 +291,37 @@ fn affected(
 }
 
 /// The levels of objects above routes that may be targets themselves.
-const UPPERS: [Level; 3] = [Level::Gateway, Level::ListenerSet, Level::Frontend];
+const ABOVE_ROUTES: [Level; 3] = [Level::Gateway, Level::ListenerSet, Level::Frontend];
 
 /// The objects around which effective policies of these kinds may change with `objects`, in the state of a resolver:
 /// also where no policy of the kind exists. Empty if the resolver runs out of fuel.
-pub fn touched_by(
+pub fn objects_to_compare(
     resolver: &mut Resolver<'_>,
     objects: &[ObjectKey],
     kinds: &[GroupKind],
 ) -> BTreeMap<GroupKind, BTreeSet<ObjectKey>> {
     let changed: HashSet<&ObjectKey, PrehashedBuildHasher> = objects.iter().collect();
-    let mut affected: BTreeMap<GroupKind, Affected> = BTreeMap::new();
+    let mut affected: BTreeMap<GroupKind, ObjectsToCompare> = BTreeMap::new();
     for key in objects {
-        touch(resolver, key, &changed, kinds, &mut affected);
+        add_objects_to_compare(resolver, key, &changed, kinds, &mut affected);
     }
     affected.retain(|kind, _| kinds.contains(kind));
     let mut touched = BTreeMap::new();
     for (kind, affected) in affected {
         let mut all = affected.objects;
-        // A policy on a class or a namespace acts on Gateways and ListenerSets, which may be targets themselves.
+        // A policy on a class or a namespace applies to Gateways and ListenerSets, which may be targets themselves.
         let above = |key: &&ObjectKey| !is_route(&key.gk) && !Level::is_of_backend(&key.gk);
         let above_routes: Vec<ObjectKey> = all
             .iter()
             .filter(above)
-            .flat_map(|key| resolver.objects_at(key, &UPPERS))
+            .flat_map(|key| resolver.objects_at(key, &ABOVE_ROUTES))
             .collect();
         // Requests of a route come through its Gateways, which may be targets themselves.
         let below = all.iter().filter(|key| !above(key));
         let below: Vec<ObjectKey> = below.chain(affected.routes.iter()).cloned().collect();
         let over_them: BTreeSet<ObjectKey> = below
             .iter()
-            .flat_map(|key| resolver.objects_at(key, &UPPERS))
+            .flat_map(|key| resolver.objects_at(key, &ABOVE_ROUTES))
             .collect();
         all.extend(above_routes);
         let around: Vec<ObjectKey> = all.iter().flat_map(|key| resolver.routes_of(key)).collect();
@@ -344,7 +344,7 @@ pub fn touched_by(
 
 /// The objects and routes around which effective policies of one kind may change.
 #[derive(Debug, Default)]
-struct Affected {
+struct ObjectsToCompare {
     /// Objects whose paths may change.
     objects: BTreeSet<ObjectKey>,
     /// Routes of which every path may change, including paths through other objects.
@@ -359,12 +359,12 @@ fn end_of(snapshot: &Snapshot, kind: &GroupKind) -> Level {
 
 /// Finds the policy kinds whose effective policies an object may change, and where. `used` are the kinds that an object
 /// other than a policy may concern.
-fn touch(
+fn add_objects_to_compare(
     resolver: &mut Resolver<'_>,
     key: &ObjectKey,
     changed: &HashSet<&ObjectKey, PrehashedBuildHasher>,
     used: &[GroupKind],
-    kinds: &mut BTreeMap<GroupKind, Affected>,
+    kinds: &mut BTreeMap<GroupKind, ObjectsToCompare>,
 ) {
     let snapshot = resolver.snapshot();
     if let Some(policy) = snapshot.policy(key) {

@@ -42,13 +42,13 @@ type ByListener = HashMap<Arc<str>, ListenerFacts>;
 // === impl PathContext ===
 
 impl PathContext {
-    /// Whether a policy acts on the requests of this path.
+    /// Whether a policy applies to the requests of this path.
     pub(super) fn allows(&self, attachment: &Attachment) -> bool {
         let key = attachment.policy.key();
         let is_asked = !attachment.consumer || self.consumer.as_ref() == Some(&key.namespace);
         let without = self.without.as_deref().unwrap_or_default();
-        // A policy that is rejected for another of its targets is not disputed at this one.
-        is_asked && !(attachment.disputed && without.binary_search(key).is_ok())
+        // A rejection that concerns another target of the policy does not count here.
+        is_asked && !(attachment.rejected_on_some_paths && without.binary_search(key).is_ok())
     }
 }
 
@@ -96,7 +96,7 @@ impl RejectionsByAncestor {
         profile: &Profile,
         ancestor_path: &AncestorPath,
     ) -> Option<Rc<[ObjectKey]>> {
-        snapshot.disputed().next()?;
+        snapshot.rejected_on_some_paths().next()?;
         let known = self.kinds.entry(profile.gk.clone());
         let of_kind = known.or_insert_with(|| of_kind(snapshot, &profile.gk));
         let is_on = |place: &Place| {
@@ -123,7 +123,7 @@ fn listeners(snapshot: &Snapshot, profile: &Profile, owner: &ObjectKey) -> ByLis
 
 fn of_kind(snapshot: &Snapshot, kind: &GroupKind) -> OfKind {
     let policies = snapshot
-        .disputed()
+        .rejected_on_some_paths()
         .filter(|policy| policy.key().gk == *kind);
     let rejected_places = policies.filter_map(|policy| match rejected(snapshot, policy) {
         Rejected::Through(places) => Some((policy.key().clone(), places)),

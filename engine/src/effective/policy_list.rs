@@ -46,7 +46,7 @@ impl PolicyList {
     fn facts(&self) -> &Facts {
         self.0.facts.get_or_init(|| Facts {
             atomic: AtomicLevel::summarize(self),
-            is_long: self.iter().any(|policy| policy.length() > 0),
+            is_long: self.iter().any(|policy| policy.reading_cost() > 0),
         })
     }
 }

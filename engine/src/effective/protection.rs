@@ -11,7 +11,7 @@ use crate::effective::impact::{EffectiveChange, FormerEffective};
 use crate::effective::renames::Renames;
 use crate::effective::traffic::is_detached;
 use crate::kinds::profile::{Class, MergeWith, Profile, Protection};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::json_text::JsonText;
 use crate::model::level::{Level, Step};
@@ -29,26 +29,26 @@ mod alternatives;
 mod at_listeners;
 mod certain;
 mod contributions;
+mod gateway_client_certificates;
 mod listener_effects;
 mod loss;
 mod newly_failing;
 mod open_targets;
 mod other_kinds;
-mod own;
 mod provided;
 
 pub use acting_through::carries_others;
 pub use at_listeners::lost_at_listeners;
 pub use certain::{certainly_provided, requests_without_policies};
 use contributions::Contributions;
-pub use loss::Loss;
+use gateway_client_certificates::BeforeAndAfter;
+use gateway_client_certificates::lost_by_gateways;
+pub use gateway_client_certificates::own_client_certificates;
+pub use loss::ProtectionLoss;
 use newly_failing::NewlyFailing;
 use open_targets::{is_closed_without_policy, lost_by_targets};
 use other_kinds::OtherKinds;
-use own::BeforeAndAfter;
-use own::lost_by_gateways;
-pub use own::own_client_certificates;
-pub use provided::Extent;
+pub use provided::Coverage;
 use provided::Provided;
 
 /// The name of the protection by client certificates in profiles.
@@ -58,11 +58,11 @@ pub const CLIENT_CERTIFICATES: &str = "client certificates";
 pub const CORS: &str = "CORS rules";
 
 /// A policy that provides a protection, and the setting if it is known.
-type Source = (ObjectKey, Option<(SettingPath, JsonText)>);
+type ProtectionSource = (ObjectKey, Option<(SettingPath, JsonText)>);
 
 /// The settings and policies that provided a lost protection, and the policies in their place.
 #[derive(Clone, Debug)]
-pub struct Lost {
+pub struct LostSources {
     /// The settings that provided it; empty if only the kind's own controller knows them.
     pub settings: BTreeMap<SettingPath, JsonText>,
     /// The policies that provided it.
@@ -70,7 +70,7 @@ pub struct Lost {
     /// The policies of the kind that are in force there after the change.
     pub now: BTreeSet<ObjectKey>,
     /// The requests that keep it: some, or none on at least one of the paths.
-    pub remains: Extent,
+    pub remains: Coverage,
     /// Sentences for users: why the settings after the change provide less.
     pub reasons: BTreeSet<Arc<str>>,
 }
@@ -83,7 +83,7 @@ pub fn lost<'a>(
     renames: &Renames,
     kind: &GroupKind,
     changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
-) -> Vec<Loss> {
+) -> Vec<ProtectionLoss> {
     losses(states, renames, kind, changes, |_| ())
 }
 
@@ -93,7 +93,7 @@ pub fn lost_by_object<'a>(
     renames: &Renames,
     kind: &GroupKind,
     changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
-) -> Vec<Loss> {
+) -> Vec<ProtectionLoss> {
     losses(states, renames, kind, changes, ObjectKey::clone)
 }
 
@@ -104,7 +104,7 @@ fn losses<'a, P: Ord>(
     kind: &GroupKind,
     changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
     part: impl Fn(&ObjectKey) -> P,
-) -> Vec<Loss> {
+) -> Vec<ProtectionLoss> {
     let [before, after] = states;
     let Some(profile) = after.profile(kind).or_else(|| before.profile(kind)) else {
         return Vec::new();
@@ -120,7 +120,7 @@ fn losses<'a, P: Ord>(
     for protection in profile.protects.iter() {
         let mut losing = LossFinder::new(profile, protection);
         let mut others = OtherKinds::new(states, profile, protection);
-        let mut losses: BTreeMap<(bool, P), (Loss, HashSet<Compared>)> = BTreeMap::new();
+        let mut losses: BTreeMap<(bool, P), (ProtectionLoss, HashSet<Compared>)> = BTreeMap::new();
         let stay = changes.iter().copied().filter(|change| {
             !change.no_longer_taken
                 && (change.exists_before_and_after || change.on_replaced_paths.is_some())
@@ -130,8 +130,9 @@ fn losses<'a, P: Ord>(
             let id = (change.on_replaced_paths.clone(), before, after);
             for (object, lost) in others.opened(change) {
                 let loss = losses.entry((false, part(&object)));
-                let (loss, _) =
-                    loss.or_insert_with(|| (Loss::named(&protection.name), HashSet::default()));
+                let (loss, _) = loss.or_insert_with(|| {
+                    (ProtectionLoss::named(&protection.name), HashSet::default())
+                });
                 loss.objects.insert(object);
                 loss.lost.add(&lost);
             }
@@ -148,8 +149,9 @@ fn losses<'a, P: Ord>(
                 for object in objects {
                     let opens = change.on_replaced_paths.is_some();
                     let loss = losses.entry((opens, part(object)));
-                    let (loss, known) =
-                        loss.or_insert_with(|| (Loss::named(&protection.name), HashSet::default()));
+                    let (loss, known) = loss.or_insert_with(|| {
+                        (ProtectionLoss::named(&protection.name), HashSet::default())
+                    });
                     loss.add(object, change);
                     if !known.contains(&id) {
                         known.insert(id.clone());
@@ -181,7 +183,7 @@ fn losses<'a, P: Ord>(
 pub fn lost_by_own_fields(
     [before, after]: [&mut Resolver<'_>; 2],
     objects: &[ObjectKey],
-) -> Vec<(GroupKind, Loss)> {
+) -> Vec<(GroupKind, ProtectionLoss)> {
     let mut lost = lost_by_gateways([before, after], objects);
     lost.extend(lost_by_targets([before, after], objects));
     lost
@@ -191,16 +193,16 @@ pub fn lost_by_own_fields(
 /// `after` it, each with its snapshot.
 pub fn lost_between(
     profile: &Profile,
-    before: (&Snapshot, &[Shared<Effective>]),
-    after: (&Snapshot, &[Shared<Effective>]),
-) -> Vec<(Arc<str>, Lost)> {
-    let alone = |paths: &[Shared<Effective>]| -> Vec<AtPath> {
+    before: (&Snapshot, &[Shared<EffectivePolicy>]),
+    after: (&Snapshot, &[Shared<EffectivePolicy>]),
+) -> Vec<(Arc<str>, LostSources)> {
+    let alone = |paths: &[Shared<EffectivePolicy>]| -> Vec<AtPath> {
         paths.iter().map(|one| (one.clone(), None)).collect()
     };
     let (before, results_before) = (before.0, alone(before.1));
     let (after, results_after) = (after.0, alone(after.1));
     let each = profile.protects.iter().filter_map(move |protection| {
-        let lost = Lost::between(
+        let lost = LostSources::between(
             profile,
             protection,
             (before, &results_before),
@@ -215,17 +217,18 @@ pub fn lost_between(
 pub fn provided<'p>(
     snapshot: &Snapshot,
     profile: &'p Profile,
-    effective: &Effective,
+    effective: &EffectivePolicy,
 ) -> impl Iterator<Item = &'p Arc<str>> {
     let is_provided = move |protection: &&Protection| {
-        Provided::from_effective(snapshot, profile, protection, effective).extent == Extent::All
+        Provided::from_effective(snapshot, profile, protection, effective).coverage
+            == Coverage::AllRequests
     };
     let provided = profile.protects.iter().filter(is_provided);
     provided.map(|protection| &protection.name)
 }
 
 /// Whether requests get an error because of a rejected policy that is in force all the same.
-pub(crate) fn requests_fail(snapshot: &Snapshot, effective: &Effective) -> bool {
+pub(crate) fn requests_fail(snapshot: &Snapshot, effective: &EffectivePolicy) -> bool {
     let policies = effective.policies();
     let policies = policies.iter().filter_map(|key| snapshot.policy(key));
     let (failing, others): (Vec<&Arc<Policy>>, Vec<&Arc<Policy>>) =
@@ -267,7 +270,7 @@ impl Policy {
     pub fn protects_by(&self, name: &str) -> bool {
         let protection = self.profile.protection(name);
         protection.is_some_and(|protection| {
-            let mut paths = self.parts().flat_map(StanzaRef::paths);
+            let mut paths = self.stanzas().flat_map(StanzaRef::paths);
             paths.any(|path| {
                 let mut settings = protection.settings.iter();
                 settings.any(|setting| is_under(&path, setting))
@@ -280,7 +283,7 @@ impl Policy {
 struct LossFinder<'a> {
     profile: &'a Profile,
     protection: &'a Protection,
-    known: HashMap<Compared, Option<Lost>>,
+    known: HashMap<Compared, Option<LostSources>>,
 }
 
 /// The effective policies before a change on the former paths, if they are others, and on the path;
@@ -288,15 +291,15 @@ struct LossFinder<'a> {
 type Compared = (
     (
         Option<FormerEffective>,
-        Shared<Effective>,
-        Shared<Effective>,
+        Shared<EffectivePolicy>,
+        Shared<EffectivePolicy>,
     ),
     BeforeAndAfter,
 );
 
 /// The effective policy of a path, and the client certificates that the Gateway itself asks for
 /// there.
-type AtPath = (Shared<Effective>, Option<GatewayClientCertificates>);
+type AtPath = (Shared<EffectivePolicy>, Option<GatewayClientCertificates>);
 
 // === impl LossFinder ===
 
@@ -310,7 +313,7 @@ impl<'a> LossFinder<'a> {
     }
 
     /// The protection that these paths lose, if any.
-    fn lost(&mut self, [before, after]: [&Snapshot; 2], id: &Compared) -> Option<&Lost> {
+    fn lost(&mut self, [before, after]: [&Snapshot; 2], id: &Compared) -> Option<&LostSources> {
         let (profile, protection) = (self.profile, self.protection);
         let lost = self.known.entry(id.clone()).or_insert_with(|| {
             let ((on_replaced_paths, effective_before, effective_after), [own_before, own_after]) =
@@ -323,21 +326,21 @@ impl<'a> LossFinder<'a> {
                 .map(|effective_before| (effective_before.clone(), own_before.clone()));
             let earlier: Vec<AtPath> = earlier.collect();
             let later = [(effective_after.clone(), own_after.clone())];
-            Lost::between(profile, protection, (before, &earlier), (after, &later))
+            LostSources::between(profile, protection, (before, &earlier), (after, &later))
         });
         lost.as_ref()
     }
 }
 
-// === impl Lost ===
+// === impl LostSources ===
 
-impl Lost {
+impl LostSources {
     fn nothing() -> Self {
         Self {
             settings: BTreeMap::new(),
             by: BTreeSet::new(),
             now: BTreeSet::new(),
-            remains: Extent::All,
+            remains: Coverage::AllRequests,
             reasons: BTreeSet::new(),
         }
     }
@@ -346,11 +349,11 @@ impl Lost {
     fn all_of(provided: impl IntoIterator<Item = Provided>) -> Option<Self> {
         let provided = provided
             .into_iter()
-            .filter(|provided| provided.extent > Extent::None);
+            .filter(|provided| provided.coverage > Coverage::NoRequests);
         let mut sources = provided.flat_map(|provided| provided.sources).peekable();
         sources.peek()?;
         let mut lost = Self {
-            remains: Extent::None,
+            remains: Coverage::NoRequests,
             ..Self::nothing()
         };
         lost.note_sources(sources);
@@ -375,10 +378,10 @@ impl Lost {
             let provided = passing.map(|(one, own)| provided_by(one).or_gateway(own.as_ref()));
             provided.collect::<Vec<Provided>>()
         });
-        let least = |provided: &[Provided]| provided.iter().map(|provided| provided.extent).min();
+        let least = |provided: &[Provided]| provided.iter().map(|provided| provided.coverage).min();
         let remains = match least(&provided_after) {
             Some(least) => least,
-            None if after.1.is_empty() => Extent::None,
+            None if after.1.is_empty() => Coverage::NoRequests,
             // All requests fail.
             None => {
                 let before_it = before
@@ -390,7 +393,7 @@ impl Lost {
             }
         };
         if remains >= least(&provided_before)? {
-            let is_given = least(&provided_before)? > Extent::None;
+            let is_given = least(&provided_before)? > Coverage::NoRequests;
             let lost = Contributions::lost(
                 &contributions(&provided_before),
                 &contributions(&provided_after),
@@ -398,7 +401,7 @@ impl Lost {
             if !lost.is_empty() {
                 return Some(Self::part(lost, after.1));
             }
-            let results = |paths: &[AtPath]| -> Vec<Shared<Effective>> {
+            let results = |paths: &[AtPath]| -> Vec<Shared<EffectivePolicy>> {
                 paths.iter().map(|(one, _)| one.clone()).collect()
             };
             let by_entries = || {
@@ -426,10 +429,10 @@ impl Lost {
     }
 
     /// The loss of some settings that provided the protection, while others stay in force.
-    fn part(sources: Vec<Source>, after: &[AtPath]) -> Self {
+    fn part(sources: Vec<ProtectionSource>, after: &[AtPath]) -> Self {
         let mut lost = Self {
             now: after.iter().flat_map(|(one, _)| one.policies()).collect(),
-            remains: Extent::Some,
+            remains: Coverage::SomeRequests,
             ..Self::nothing()
         };
         lost.note_sources(sources);
@@ -437,7 +440,7 @@ impl Lost {
     }
 
     /// Records the policies and settings that provided it.
-    fn note_sources(&mut self, sources: impl IntoIterator<Item = Source>) {
+    fn note_sources(&mut self, sources: impl IntoIterator<Item = ProtectionSource>) {
         for (by, setting) in sources {
             self.by.insert(by);
             if let Some((path, value)) = setting.filter(|(path, _)| !path.is_empty()) {

@@ -252,7 +252,7 @@ mod tests {
         renames.add(&old.whole(), &new.whole()).unwrap();
         assert_eq!(renames.later(&old), new);
         assert_eq!(renames.former(&new), Some(old.clone()));
-        // The former name is that of nothing now.
+        // No object has the former name any more.
         assert_eq!(renames.former(&old), None);
         let other = gateway("infra", "other");
         assert_eq!(renames.later(&other), other);

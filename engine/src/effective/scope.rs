@@ -1,4 +1,4 @@
-//! The extent of paths.
+//! Where the paths of a kind through an object end, and which sections they distinguish.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl PathScope {
         self.end
     }
 
-    /// A shape that covers the paths of both.
+    /// A scope that covers the paths of both.
     #[must_use]
     pub fn union(mut self, other: Self) -> Self {
         self.end = self.end.max(other.end);

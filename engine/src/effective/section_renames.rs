@@ -13,7 +13,7 @@ use crate::model::section;
 use crate::state::snapshot::Snapshot;
 
 /// A rule of a route.
-struct Rule {
+struct ComparedRule {
     label: Arc<str>,
     /// Whether it has its own name, not only an index.
     is_named: bool,
@@ -90,12 +90,12 @@ fn renamed_rules(all: bool, old: &Object, new: &Object) -> Vec<(Arc<str>, Arc<st
         return Vec::new();
     }
     let (mut rules_before, mut rules_after) = (rules(old), rules(new));
-    let labels = |rules: &[Rule]| -> BTreeSet<Arc<str>> {
+    let labels = |rules: &[ComparedRule]| -> BTreeSet<Arc<str>> {
         rules.iter().map(|rule| rule.label.clone()).collect()
     };
     let (before, after) = (labels(&rules_before), labels(&rules_after));
     if !all {
-        let is_gone = |rule: &Rule| rule.is_named && !after.contains(&rule.label);
+        let is_gone = |rule: &ComparedRule| rule.is_named && !after.contains(&rule.label);
         rules_before.retain(is_gone);
         rules_after.retain(|rule| !before.contains(&rule.label));
     }
@@ -133,13 +133,13 @@ fn renamed_rules(all: bool, old: &Object, new: &Object) -> Vec<(Arc<str>, Arc<st
 
 /// Moves the rules that are alike to the pairs, in their order.
 fn take_pairs(
-    rules_before: &mut Vec<Rule>,
-    rules_after: &mut Vec<Rule>,
+    rules_before: &mut Vec<ComparedRule>,
+    rules_after: &mut Vec<ComparedRule>,
     pairs: &mut Vec<(Arc<str>, Arc<str>)>,
-    are_alike: impl Fn(&Rule, &Rule) -> bool,
+    is_same_rule: impl Fn(&ComparedRule, &ComparedRule) -> bool,
 ) {
     rules_before.retain(|old| {
-        let Some(at) = rules_after.iter().position(|new| are_alike(old, new)) else {
+        let Some(at) = rules_after.iter().position(|new| is_same_rule(old, new)) else {
             return true;
         };
         let new = rules_after.remove(at);
@@ -149,12 +149,12 @@ fn take_pairs(
 }
 
 /// The rules of a route. If several have one name, only the first counts.
-fn rules(route: &Object) -> Vec<Rule> {
+fn rules(route: &Object) -> Vec<ComparedRule> {
     let Node::Route { rules, matches, .. } = &route.node else {
         return Vec::new();
     };
     let mut seen: BTreeSet<Arc<str>> = BTreeSet::new();
-    let each = rules.iter().enumerate().map(|(i, rule)| Rule {
+    let each = rules.iter().enumerate().map(|(i, rule)| ComparedRule {
         label: section::rule_label(route, i),
         is_named: rule.name.is_some(),
         matches: matches.of_rule(i),

@@ -5,22 +5,20 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Outcome;
+use super::StackAndEffective;
 use super::attached::ObjectAttachments;
 use super::gateway_by_label::{is_called_without_proxy, lacks_gateway, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
-use super::refused_merges::{judge_merges, refuse_if_not_applied};
-use super::settings_here::{PoliciesAtListeners, on_routes, without_idle};
-use super::stack_level::{
-    RareFacts, Stack, StackLevel, folded_levels, inheritance, refers_to_role,
-};
+use super::rejected_merges::{judge_merges, reject_if_not_applied};
+use super::settings_by_place::{PoliciesAtListeners, on_routes, without_ineffective};
+use super::stack_level::{RareFacts, Stack, StackLevel, delegation_merge, folded_levels};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::reported_rejections::{Rejected, rejected};
-use crate::attachment::{Attachment, attached_to, candidates, is_of_classes};
+use crate::attachment::{Attachment, attached_to, compared_targets, is_of_classes};
 use crate::kinds::profile::{OnPath, Profile};
-use crate::merge::{Effective, TargetFields, fold_cost, fold_levels, policies_read, winner};
+use crate::merge::{EffectivePolicy, TargetFields, fold_cost, fold_levels, policies_read, winner};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::{Level, Position, Step};
 use crate::model::maps;
@@ -37,20 +35,20 @@ pub(super) struct Stacks<'a> {
     snapshot: &'a Snapshot,
     attachments: HashMap<ObjectKey, Rc<ObjectAttachments>, PrehashedBuildHasher>,
     /// The attachments of an object without policies, which most objects share.
-    nobody: Rc<ObjectAttachments>,
+    without_policies: Rc<ObjectAttachments>,
     /// The distinct stacks, by their levels.
-    named: maps::HashMap<Vec<LevelKey>, Shared<Stack>>,
+    by_key: maps::HashMap<Vec<LevelKey>, Shared<Stack>>,
     nothing: Shared<Stack>,
     /// The stack of one kind at the Namespace that was asked for last.
     last: Option<(GroupKind, ObjectKey, Shared<Stack>)>,
-    folded: maps::HashMap<FoldKey, Outcome>,
+    folded: maps::HashMap<FoldKey, StackAndEffective>,
     /// Effective policies that come from one policy alone, by policy; many stacks share them.
-    single_policy_results: HashMap<ObjectKey, Vec<Shared<Effective>>, PrehashedBuildHasher>,
+    single_policy_results: HashMap<ObjectKey, Vec<Shared<EffectivePolicy>>, PrehashedBuildHasher>,
     ids: Ids,
     disputes: RejectionsByAncestor,
     at_listeners: PoliciesAtListeners,
     rejections: Rc<RejectionFinder>,
-    /// By controller: whether the policy kinds that it acts on are known.
+    /// By controller: whether the policy kinds that it applies are known.
     known_controllers: maps::HashMap<Arc<str>, bool>,
     fuel: Fuel,
 }
@@ -60,7 +58,7 @@ type FoldKey = (Shared<Stack>, Shared<Stack>, RouteFacts, ListenerFacts);
 type RouteFacts = (Option<usize>, Option<GroupKind>);
 
 /// The identity of a stack level: position, object, index of the list of policies at the object,
-/// and the policies that act on the path, if these are not all of the list.
+/// and the policies that apply to the path, if these are not all of the list.
 type LevelKey = (Position, ObjectKey, usize, Option<Vec<ObjectKey>>);
 
 // === impl Stacks ===
@@ -68,15 +66,15 @@ type LevelKey = (Position, ObjectKey, usize, Option<Vec<ObjectKey>>);
 impl<'a> Stacks<'a> {
     pub(super) fn new(
         snapshot: &'a Snapshot,
-        clashes: Rc<RejectionFinder>,
+        rejections: Rc<RejectionFinder>,
         fuel: Fuel,
         ids: Ids,
     ) -> Self {
         Self {
             snapshot,
             attachments: HashMap::default(),
-            nobody: Rc::new(ObjectAttachments::new(Vec::new(), 0)),
-            named: maps::HashMap::default(),
+            without_policies: Rc::new(ObjectAttachments::new(Vec::new(), 0)),
+            by_key: maps::HashMap::default(),
             nothing: Shared::default(),
             last: None,
             folded: maps::HashMap::default(),
@@ -84,7 +82,7 @@ impl<'a> Stacks<'a> {
             ids,
             disputes: RejectionsByAncestor::default(),
             at_listeners: PoliciesAtListeners::default(),
-            rejections: clashes,
+            rejections,
             known_controllers: maps::HashMap::default(),
             fuel,
         }
@@ -110,9 +108,9 @@ impl<'a> Stacks<'a> {
             return known.clone();
         }
         if self.snapshot.has_no_policies(key) || self.fuel.is_spent() {
-            return self.nobody.clone();
+            return self.without_policies.clone();
         }
-        let asked = candidates(self.snapshot, key);
+        let asked = compared_targets(self.snapshot, key);
         let attached = attached_to(self.snapshot, key, &self.rejections);
         let mut attachments = ObjectAttachments::new(attached, asked);
         attachments.cost += self.rejections.fuel_used();
@@ -123,7 +121,7 @@ impl<'a> Stacks<'a> {
     }
 
     /// Why the policy's controllers reject it at a place because of other objects; `None` once the fuel is used up.
-    pub(super) fn clash(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
+    pub(super) fn rejection_at(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
         let rejection = self.rejections.rejection_of(self.snapshot, policy, place);
         self.fuel.spend(self.rejections.fuel_used());
         rejection.filter(|_| !self.fuel.is_spent())
@@ -140,7 +138,7 @@ impl<'a> Stacks<'a> {
             return None;
         }
         let Some((mine, by)) = at.each().find(|(attachment, _)| is_mine(attachment)) else {
-            return self.rival_of_rejected(policy, &at, place);
+            return self.conflict_winner_of_rejected(policy, &at, place);
         };
         if by.is_some() {
             return by.cloned();
@@ -155,7 +153,7 @@ impl<'a> Stacks<'a> {
     }
 
     /// Like [`Stacks::conflict_winner`], for a policy that is not attached because its controllers reject it.
-    fn rival_of_rejected(
+    fn conflict_winner_of_rejected(
         &self,
         policy: &Policy,
         at: &ObjectAttachments,
@@ -228,17 +226,17 @@ impl<'a> Stacks<'a> {
         path_context: &PathContext,
     ) -> Shared<Stack> {
         let mut levels: Vec<(&Step, Option<Arc<str>>, PolicyList)> = Vec::new();
-        let mut name: Vec<LevelKey> = Vec::new();
-        let written = steps;
+        let mut stack_key: Vec<LevelKey> = Vec::new();
+        let original_steps = steps;
         let steps = steps_of(self.snapshot, profile, steps);
-        let apart = self.is_apart_from_its_namespace(profile, &steps);
-        let unproxied = is_called_without_proxy(self.snapshot, profile, written, &steps);
-        let mut has_wide = false;
+        let excludes_policies = self.excludes_policies_without_target(profile, &steps);
+        let without_proxy = is_called_without_proxy(self.snapshot, profile, original_steps, &steps);
+        let mut has_cluster_wide_policies = false;
         for step in &*steps {
-            if profile.rank(step.level).is_none() || !refers_to_role(step.level, profile) {
+            if profile.rank(step.level).is_none() || !profile.applies_in_role(step.level) {
                 continue;
             }
-            if apart && step.level == Level::GatewayNamespace {
+            if excludes_policies && step.level == Level::GatewayNamespace {
                 continue;
             }
             // The Namespace of a route that delegates may be that of the Gateway, too.
@@ -253,53 +251,52 @@ impl<'a> Stacks<'a> {
                 return self.nothing.clone();
             }
             for place in at.at_section(&profile.gk, step.place.section.as_ref()) {
-                let is_unproxied = unproxied && step.level == Level::GatewayNamespace;
-                let policies = if is_unproxied || at.depends_on_requests {
-                    let attachments = at.each().filter(|(_, by)| by.is_none());
+                let is_without_proxy = without_proxy && step.level == Level::GatewayNamespace;
+                let policies = if is_without_proxy || at.depends_on_requests {
                     let object = &step.place.object;
-                    let of_place =
-                        attachments
-                            .map(|(attachment, _)| attachment)
-                            .filter(|attachment| {
-                                let path = steps.iter().map(|step| &step.place);
-                                place.has(attachment) && !attachment.is_left_out(object, path)
-                            });
-                    let acting = of_place.filter(|attachment| path_context.allows(attachment));
-                    let acting = acting.map(|attachment| attachment.policy.clone());
-                    let is_read = |policy: &Arc<Policy>| !is_unproxied || !policy.needs_proxy();
-                    acting.filter(is_read).collect::<Vec<_>>().into()
+                    let applies = |attachment: &&Attachment| {
+                        let path = steps.iter().map(|step| &step.place);
+                        place.has(attachment)
+                            && !attachment.is_rejected_at_section(object, path)
+                            && path_context.allows(attachment)
+                    };
+                    let attached = at.each().filter(|(_, winner)| winner.is_none());
+                    let applying = attached.map(|(attachment, _)| attachment).filter(applies);
+                    let applying = applying.map(|attachment| attachment.policy.clone());
+                    let is_read = |policy: &Arc<Policy>| !is_without_proxy || !policy.needs_proxy();
+                    applying.filter(is_read).collect::<Vec<_>>().into()
                 } else {
                     place.policies.clone()
                 };
                 // Two Namespaces may be on one path: policies attached to every Namespace count once.
-                if !(policies.is_empty() || place.in_every_namespace && has_wide) {
+                if !(policies.is_empty() || place.in_every_namespace && has_cluster_wide_policies) {
                     let unknown = place.unknown.clone();
                     let object = step.place.object.clone();
-                    let asked = policies.iter().map(|policy| policy.key().clone());
-                    let is_selection = is_unproxied || at.depends_on_requests;
-                    let asked = is_selection.then(|| asked.collect());
-                    name.push((step.position(), object, place.index, asked));
+                    let selected_policies = policies.iter().map(|policy| policy.key().clone());
+                    let is_selection = is_without_proxy || at.depends_on_requests;
+                    let selected_policies = is_selection.then(|| selected_policies.collect());
+                    stack_key.push((step.position(), object, place.index, selected_policies));
                     levels.push((step, unknown, policies));
                 }
             }
-            has_wide |= step.level == Level::GatewayNamespace;
+            has_cluster_wide_policies |= step.level == Level::GatewayNamespace;
         }
         if levels.is_empty() {
             return self.nothing.clone();
         }
         let stacked = || {
             let level = |(step, unknown, policies): (&Step, _, _)| StackLevel {
-                rare_facts: RareFacts::new(unknown, inheritance(self.snapshot, profile, step)),
+                rare_facts: RareFacts::new(unknown, delegation_merge(self.snapshot, profile, step)),
                 step: step.clone(),
                 policies,
             };
             self.ids.share(levels.into_iter().map(level).collect())
         };
-        self.named.entry(name).or_insert_with(stacked).clone()
+        self.by_key.entry(stack_key).or_insert_with(stacked).clone()
     }
 
-    /// Whether the path contains a Gateway on which policies without a target do not act.
-    fn is_apart_from_its_namespace(&self, profile: &Profile, steps: &[Step]) -> bool {
+    /// Whether the path contains a Gateway to which policies without a target do not apply.
+    fn excludes_policies_without_target(&self, profile: &Profile, steps: &[Step]) -> bool {
         let apart = &profile.on_missing_except;
         if apart.controllers.is_empty() && apart.names.is_empty() {
             return false;
@@ -311,8 +308,8 @@ impl<'a> Stacks<'a> {
         classes.any(|class| is_of_classes(self.snapshot, apart, class))
     }
 
-    /// Whether the path contains a Gateway whose controller does not act on this kind: it is known to act on others, or has a
-    /// name in another domain than those that act on this one.
+    /// Whether the path contains a Gateway whose controller does not apply this kind: it is known to apply others, or has a
+    /// name in another domain than those that apply this one.
     pub(super) fn is_run_by_others(&mut self, profile: &Profile, steps: &[Step]) -> bool {
         let mut classes = steps.iter().filter(|s| s.level == Level::GatewayClass);
         let Some(class) = classes.next().map(|step| &step.place.object) else {
@@ -322,10 +319,10 @@ impl<'a> Stacks<'a> {
             return false;
         }
         let controller = self.snapshot.controller_of(class);
-        let Some(controller) = controller.filter(|name| profile.is_run_without(name)) else {
+        let Some(controller) = controller.filter(|name| profile.is_ignored_by(name)) else {
             return false;
         };
-        // A name in the domain of a controller that acts on the kind may be that of another installation of it.
+        // A name in the domain of a controller that applies the kind may be that of another installation of it.
         if !profile.has_controller_of_domain(controller) && !profile.controllers.is_empty() {
             return true;
         }
@@ -343,9 +340,9 @@ impl<'a> Stacks<'a> {
         own: Option<&TargetFields>,
         route: Option<&GroupKind>,
         listener: ListenerFacts,
-    ) -> Outcome {
+    ) -> StackAndEffective {
         if self.fuel.is_spent() {
-            return Outcome::default();
+            return StackAndEffective::default();
         }
         let on = route.and_then(|route| profile.on_routes_of(route));
         let place_on_route = on.map(|(place, _)| place);
@@ -355,7 +352,7 @@ impl<'a> Stacks<'a> {
         if let (None, Some(known)) = (own, self.folded.get(&id)) {
             return known.clone();
         }
-        // Listeners on which all settings act share a result.
+        // Listeners to which all settings apply share a result.
         let stacks = [&**above, &**below];
         let at_listener = listener.profile(profile);
         if listener.on.is_some()
@@ -387,7 +384,7 @@ impl<'a> Stacks<'a> {
             let delegations = |level: &StackLevel| Reverse(level.step.delegations);
             let most = stack.iter().map(delegations).min();
             stack.sort_by_key(|level| {
-                let is_upper = level.step.level.is_upper();
+                let is_upper = level.step.level.is_above_routes();
                 let part = most
                     .filter(|_| is_upper)
                     .unwrap_or_else(|| delegations(level));
@@ -408,10 +405,10 @@ impl<'a> Stacks<'a> {
                 listener: at_protocol,
                 route,
             };
-            stack = without_idle(stack, path);
+            stack = without_ineffective(stack, path);
         }
         let mut effective = self.effective(profile, &stack, own, listener);
-        if refuse_if_not_applied(profile, &mut stack, &effective, &self.fuel) {
+        if reject_if_not_applied(profile, &mut stack, &effective, &self.fuel) {
             effective = Shared::default();
         }
         let answer = (self.ids.share(stack), effective);
@@ -428,23 +425,24 @@ impl<'a> Stacks<'a> {
         stack: &Stack,
         own: Option<&TargetFields>,
         listener: ListenerFacts,
-    ) -> Shared<Effective> {
+    ) -> Shared<EffectivePolicy> {
         if differs_in_unknown(stack) {
             let levels = stack.iter().map(|level| &*level.policies);
-            return self.ids.share(Effective::not_computed(profile, levels));
+            let effective = EffectivePolicy::not_computed(profile, levels);
+            return self.ids.share(effective);
         }
         let part = folded_levels(profile, stack);
         let policies = part.clone().map(|level| &level.policies);
         let levels = || policies.clone().map(|list| &**list).collect::<Vec<_>>();
         // Fields that the target sets itself are merged with the policies.
-        let is_plain = stack.iter().all(|level| level.inheritance().is_none());
+        let is_plain = stack.iter().all(|level| level.delegation_merge().is_none());
         let won = match own {
             Some(_) => None,
             None if !is_plain => None,
             None => winner(policies.clone().map(|list| (&**list, list.atomic()))),
         };
         if self.fuel.is_limited() {
-            let leaves = won.map_or_else(|| fold_cost(profile, &levels(), own), |won| won.leaves);
+            let leaves = won.map_or_else(|| fold_cost(profile, &levels(), own), |won| won.cost);
             self.fuel.spend(fuel::FOLD + leaves);
             if policies.clone().any(PolicyList::is_long) {
                 policies_read(profile, &levels()).for_each(|policy| self.fuel.read(policy));
@@ -474,7 +472,11 @@ impl<'a> Stacks<'a> {
     }
 
     /// An effective policy of one policy alone. It may differ by route, listener and level, in a few ways.
-    fn of_sole(&mut self, policy: &ObjectKey, effective: Effective) -> Shared<Effective> {
+    fn of_sole(
+        &mut self,
+        policy: &ObjectKey,
+        effective: EffectivePolicy,
+    ) -> Shared<EffectivePolicy> {
         let known = self
             .single_policy_results
             .entry(policy.clone())

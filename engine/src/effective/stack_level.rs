@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::policy_list::PolicyList;
-use crate::kinds::profile::{Inheritance, MergeWith, Profile, ServiceAs};
+use crate::kinds::profile::{DelegationMerge, MergeWith, Profile};
 use crate::merge::MergeLevel;
-use crate::model::level::{Level, Step};
+use crate::model::level::Step;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 
@@ -26,9 +26,9 @@ pub(super) struct RareFacts {
     /// Members of the targets whose meaning is unknown.
     unknown: Option<Arc<str>>,
     /// The strategy by which the policies merge with those of the routes below, for a route that delegates and states it.
-    inheritance: Option<Arc<Inheritance>>,
+    delegation_merge: Option<Arc<DelegationMerge>>,
     /// Why controllers reject the settings that result from the merge with the policies above.
-    refused_merge: Option<Arc<str>>,
+    rejected_merge: Option<Arc<str>>,
 }
 
 // === impl RareFacts ===
@@ -36,14 +36,14 @@ pub(super) struct RareFacts {
 impl RareFacts {
     pub(super) fn new(
         unknown: Option<Arc<str>>,
-        inheritance: Option<Arc<Inheritance>>,
+        delegation_merge: Option<Arc<DelegationMerge>>,
     ) -> Option<Box<Self>> {
-        let has_some = unknown.is_some() || inheritance.is_some();
+        let has_some = unknown.is_some() || delegation_merge.is_some();
         has_some.then(|| {
             Box::new(Self {
                 unknown,
-                inheritance,
-                refused_merge: None,
+                delegation_merge,
+                rejected_merge: None,
             })
         })
     }
@@ -61,7 +61,7 @@ impl StackLevel {
             level: self.step.level,
             policies: &self.policies,
             delegations: self.step.delegations,
-            inheritance: self.inheritance(),
+            delegation_merge: self.delegation_merge(),
         }
     }
 
@@ -71,38 +71,37 @@ impl StackLevel {
     }
 
     /// Why controllers reject the settings that its policy has after the merge with those above. It is not in force then.
-    pub fn refused_merge(&self) -> Option<&Arc<str>> {
-        self.rare_facts.as_ref()?.refused_merge.as_ref()
+    pub fn rejected_merge(&self) -> Option<&Arc<str>> {
+        self.rare_facts.as_ref()?.rejected_merge.as_ref()
     }
 
     /// Whether its policies count in the merge.
     fn is_folded(&self) -> bool {
-        self.refused_merge().is_none()
+        self.rejected_merge().is_none()
     }
 
-    pub(super) fn refuse_merge(&mut self, why: Arc<str>) {
+    pub(super) fn reject_merge(&mut self, why: Arc<str>) {
         let rare_facts = self.rare_facts.get_or_insert_default();
-        rare_facts.refused_merge = Some(why);
+        rare_facts.rejected_merge = Some(why);
     }
 
     /// The strategy by which its policies merge with those of the routes below.
-    pub(super) fn inheritance(&self) -> Option<&Inheritance> {
-        self.rare_facts.as_ref()?.inheritance.as_deref()
+    pub(super) fn delegation_merge(&self) -> Option<&DelegationMerge> {
+        self.rare_facts.as_ref()?.delegation_merge.as_deref()
     }
 }
 
 /// The strategy by which the policies of a route that delegates merge with those of the routes below, if the route states it.
-pub(super) fn inheritance(
+pub(super) fn delegation_merge(
     snapshot: &Snapshot,
     profile: &Profile,
     step: &Step,
-) -> Option<Arc<Inheritance>> {
+) -> Option<Arc<DelegationMerge>> {
     if step.delegations == 0 {
         return None;
     }
-    let by = profile.merging.inheritance.value.as_ref()?;
-    by.inheritance_of(snapshot.get(&step.place.object)?)
-        .cloned()
+    let by = profile.merging.delegation_merge.value.as_ref()?;
+    by.merge_of(snapshot.get(&step.place.object)?).cloned()
 }
 
 /// The policy that takes the place of others of the same route, because it is more specific and merges only with policies
@@ -114,7 +113,7 @@ pub(super) fn passed_over<'a>(
     if *profile.merging.merge_with != MergeWith::NearestAboveRoutes {
         return None;
     }
-    let counts = |level: &&StackLevel| level.is_folded() && !level.step.level.is_upper();
+    let counts = |level: &&StackLevel| level.is_folded() && !level.step.level.is_above_routes();
     let mut passed = stack.iter().filter(counts);
     let policy = passed.next_back()?.policies.first()?;
     passed.clone().next()?;
@@ -133,15 +132,6 @@ pub(super) fn folded_levels<'a>(
     let levels = stack.iter().enumerate();
     levels
         .filter(|(_, level)| level.is_folded())
-        .filter(move |(i, level)| !passes_over || *i == last || level.step.level.is_upper())
+        .filter(move |(i, level)| !passes_over || *i == last || level.step.level.is_above_routes())
         .map(|(_, level)| level)
-}
-
-/// Whether policies of the kind on a Service refer to this role of it.
-pub(super) fn refers_to_role(level: Level, profile: &Profile) -> bool {
-    match level {
-        Level::Frontend => *profile.service_as == ServiceAs::Frontend,
-        Level::Backend | Level::Port => *profile.service_as == ServiceAs::Backend,
-        _ => true,
-    }
 }

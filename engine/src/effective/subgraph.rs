@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::listeners::{CandidateListener, CandidateListeners};
+use super::candidate_listeners::{CandidateListener, CandidateListeners};
 use super::routes::Routes;
 use crate::attachment::rejection::{RejectionFinder, routes_of};
-use crate::attachment::{attached_to, candidates};
+use crate::attachment::{attached_to, compared_targets};
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::maps;
@@ -17,9 +17,10 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::delegated_to;
 use crate::topology::reports::of_route;
 use crate::topology::{
-    AncestorPath, AncestorPaths, DelegatedPaths, ListenerHostname, PoliciesByHostname,
-    RouteKindConflicts, SharedAncestorPaths, Through, fits_service, gateway_of, listeners,
-    listeners_of, may_accept, may_keep_out, through_hidden, through_listeners, through_service,
+    AncestorPath, AncestorPaths, DelegatedPaths, ListenerHostname, ListenerPath,
+    PoliciesByHostname, RouteKindConflicts, SharedAncestorPaths, fits_service, gateway_of,
+    listeners, listeners_of, may_accept, may_keep_out, through_hidden, through_listeners,
+    through_service,
 };
 
 /// Routes with their ancestor paths, and objects that may have no route. Routes with equal
@@ -39,12 +40,12 @@ pub(super) struct Subgraph {
 pub(super) struct Subgraphs<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) delegated: DelegatedPaths,
-    pub(super) parents: HashMap<ObjectKey, Rc<Parent>, PrehashedBuildHasher>,
+    pub(super) parents: HashMap<ObjectKey, Rc<ListenerOwner>, PrehashedBuildHasher>,
     candidates: maps::HashMap<AcceptanceKey, Rc<CandidateListeners>>,
     lists: SharedAncestorPaths,
     /// The ancestor paths of each route, cached because each policy kind asks for them.
     ancestors: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
-    /// The paths that requests to a route take, if policies of other listeners act on them.
+    /// The paths that requests to a route take, if policies of other listeners apply to them.
     pub(super) taken: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
     /// The namespaces that requests come from, by the object that they go to.
     consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, PrehashedBuildHasher>,
@@ -55,12 +56,12 @@ pub(super) struct Subgraphs<'a> {
 
 /// A Gateway or `ListenerSet`, with the ancestor paths through it.
 #[derive(Debug)]
-pub(super) struct Parent {
+pub(super) struct ListenerOwner {
     object: Arc<Object>,
-    ancestor_paths: Vec<Through>,
+    ancestor_paths: Vec<ListenerPath>,
     /// The hostname of each listener, in the order of the spec.
     hostnames: Vec<ListenerHostname>,
-    /// The listeners whose policies act on requests by hostname, if these need not be the listeners
+    /// The listeners whose policies apply to requests by hostname, if these need not be the listeners
     /// that the requests arrive at.
     pub(super) by_hostname: Option<PoliciesByHostname>,
 }
@@ -94,9 +95,9 @@ impl Subgraph {
     }
 }
 
-// === impl Parent ===
+// === impl ListenerOwner ===
 
-impl Parent {
+impl ListenerOwner {
     fn find(snapshot: &Snapshot, key: &ObjectKey) -> Option<Self> {
         let object = snapshot.get(key)?;
         let ancestor_paths = match &object.node {
@@ -125,7 +126,7 @@ impl Parent {
 impl<'a> Subgraphs<'a> {
     pub(super) fn new(
         snapshot: &'a Snapshot,
-        clashes: Rc<RejectionFinder>,
+        rejections: Rc<RejectionFinder>,
         fuel: Fuel,
         lists: SharedAncestorPaths,
     ) -> Self {
@@ -139,7 +140,7 @@ impl<'a> Subgraphs<'a> {
             taken: HashMap::default(),
             consumers: HashMap::default(),
             kept_out: RouteKindConflicts::new(snapshot),
-            rejections: clashes,
+            rejections,
             fuel,
         }
     }
@@ -181,7 +182,7 @@ impl<'a> Subgraphs<'a> {
                 Node::Gateway { .. } => parents.push_back(object.clone()),
                 Node::ListenerSet { .. } => {
                     parents.push_back(object.clone());
-                    // The routes of other listeners may take requests on which its policies act.
+                    // The routes of other listeners may take requests to which its policies apply.
                     if PoliciesByHostname::around(snapshot, key).is_some() {
                         routes_of(snapshot, gateway_of(snapshot, key)).for_each(&mut add);
                     }
@@ -245,7 +246,7 @@ impl<'a> Subgraphs<'a> {
                 break;
             }
             let last = routes_with_paths.last();
-            if !last.is_some_and(|(last, _)| are_alike(last, &route)) {
+            if !last.is_some_and(|(last, _)| have_equal_paths(last, &route)) {
                 candidate_listeners = self.candidate_listeners(&route);
             }
             let ancestor_paths = self.taken(
@@ -286,7 +287,7 @@ impl<'a> Subgraphs<'a> {
         } else {
             // One route is cheap, whatever its hostnames: only further routes are charged.
             if last.is_some() {
-                let compared = candidate_listeners.hostnames() * hostnames.len();
+                let compared = candidate_listeners.hostname_count() * hostnames.len();
                 self.fuel.spend(compared / fuel::HOSTNAMES);
             }
             let paths: Vec<&Rc<AncestorPath>> = candidate_listeners.fitting(hostnames).collect();
@@ -330,8 +331,12 @@ impl<'a> Subgraphs<'a> {
     }
 
     /// A parent of a route that may keep it out for older routes of another kind.
-    fn may_be_closed(&mut self, route: &Object, reference: &ParentRef) -> Option<Rc<Parent>> {
-        if !Level::is_above_routes(&reference.object.gk) {
+    fn may_be_closed(
+        &mut self,
+        route: &Object,
+        reference: &ParentRef,
+    ) -> Option<Rc<ListenerOwner>> {
+        if !Level::is_kind_above_routes(&reference.object.gk) {
             return None;
         }
         let parent = self.parent(&reference.object)?;
@@ -428,7 +433,7 @@ impl<'a> Subgraphs<'a> {
         candidate_listeners.collect()
     }
 
-    /// The namespaces whose policies at an object act only on requests from the same namespace.
+    /// The namespaces whose policies at an object apply only to requests from the same namespace.
     fn consumers(&mut self, key: &ObjectKey) -> Rc<[Arc<str>]> {
         if let Some(known) = self.consumers.get(key) {
             return known.clone();
@@ -437,7 +442,7 @@ impl<'a> Subgraphs<'a> {
             return Rc::default();
         }
         self.fuel
-            .spend(candidates(self.snapshot, key) / fuel::SELECTED);
+            .spend(compared_targets(self.snapshot, key) / fuel::SELECTED);
         let attachments = attached_to(self.snapshot, key, &self.rejections).into_iter();
         self.fuel.spend(self.rejections.fuel_used());
         let consumers = attachments.filter(|attachment| attachment.consumer);
@@ -448,18 +453,18 @@ impl<'a> Subgraphs<'a> {
         consumers
     }
 
-    fn parent(&mut self, key: &ObjectKey) -> Option<Rc<Parent>> {
+    fn parent(&mut self, key: &ObjectKey) -> Option<Rc<ListenerOwner>> {
         if let Some(known) = self.parents.get(key) {
             return Some(known.clone());
         }
-        let parent = Rc::new(Parent::find(self.snapshot, key)?);
+        let parent = Rc::new(ListenerOwner::find(self.snapshot, key)?);
         self.parents.insert(key.clone(), parent.clone());
         Some(parent)
     }
 }
 
 /// Whether the same listeners accept both routes, hostnames aside. Mesh Services depend on the route itself.
-fn are_alike(one: &Object, other: &Object) -> bool {
+fn have_equal_paths(one: &Object, other: &Object) -> bool {
     let (
         Node::Route { parents, .. },
         Node::Route {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use crate::effective::hostnames_of_new_listeners::{HostnamesTaken, NewListeners};
 use crate::effective::renames::Renames;
-use crate::effective::taken_hostnames::{HostnamesTaken, NewListeners};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{BackendRef, Node, Object, is_route};
 use crate::state::grants::routes_into;
@@ -86,26 +86,26 @@ impl fmt::Display for Moved {
 }
 
 /// The effect of a change of `objects` on the requests of routes that exist before and after. Examines the first
-/// `most` routes.
-pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most: usize) -> Traffic {
+/// `limit` routes.
+pub fn traffic(states: [&Snapshot; 2], objects: &[ObjectKey], limit: usize) -> Traffic {
     let mut routes: BTreeSet<&ObjectKey> = BTreeSet::new();
-    let states = [before, after];
+    let [before, after] = states;
     for key in objects {
         for snapshot in states {
-            add_routes(snapshot, key, most, &mut routes);
+            add_routes(snapshot, key, limit, &mut routes);
         }
     }
     // If there are too many, those of the objects themselves come first.
     for owner in owners_concerned(states, objects) {
         for snapshot in states {
-            add_routes(snapshot, &owner, most, &mut routes);
+            add_routes(snapshot, &owner, limit, &mut routes);
         }
     }
     for snapshot in states {
-        routes.extend(routes_kept_out(snapshot, objects, most));
+        routes.extend(routes_kept_out(snapshot, objects, limit));
     }
     let mut traffic = Traffic {
-        is_cut: routes.len() > most,
+        is_cut: routes.len() > limit,
         ..Traffic::default()
     };
     let (mut conflicts_before, mut conflicts_after) = (
@@ -113,7 +113,7 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
         RouteKindConflicts::new(after),
     );
     let new_listeners = NewListeners::between(before, after, objects);
-    for key in routes.into_iter().take(most) {
+    for key in routes.into_iter().take(limit) {
         let (Some(old), Some(new)) = (before.get(key), after.get(key)) else {
             continue;
         };
@@ -138,7 +138,7 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
             );
         }
     }
-    let edited = objects.iter().filter(|key| is_route(&key.gk)).take(most);
+    let edited = objects.iter().filter(|key| is_route(&key.gk)).take(limit);
     for key in edited {
         if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
             traffic.open(
@@ -148,7 +148,7 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
             );
         }
     }
-    traffic.unserved = unserved([before, after], Renames::NONE, objects, most);
+    traffic.unserved = unserved([before, after], Renames::NONE, objects, limit);
     traffic
 }
 
@@ -157,7 +157,7 @@ fn unserved(
     [before, after]: [&Snapshot; 2],
     renames: &Renames,
     objects: &[ObjectKey],
-    most: usize,
+    limit: usize,
 ) -> BTreeMap<ObjectKey, ObjectKey> {
     let is_gateway = |key: &&ObjectKey| key.gk.is_gateway_api("Gateway");
     let of_classes = objects.iter().flat_map(|key| after.below(key));
@@ -176,7 +176,7 @@ fn unserved(
         let is_deleted = before.get(&class).is_some() && after.lacks(&class);
         (is_deleted && !after.creates_class(&class.name)).then_some(class)
     };
-    let unserved = itself.chain(of_classes).take(most).filter_map(|key| {
+    let unserved = itself.chain(of_classes).take(limit).filter_map(|key| {
         let was_served = missing(before, &renames.former(key)?)?.is_none();
         let class = missing(after, key)?.or_else(|| last_class(key))?;
         was_served.then(|| (key.clone(), class))
@@ -380,7 +380,7 @@ fn cut_off(
 fn add_routes<'a>(
     snapshot: &'a Snapshot,
     key: &ObjectKey,
-    most: usize,
+    limit: usize,
     routes: &mut BTreeSet<&'a ObjectKey>,
 ) {
     let mut delegating: Vec<&'a Arc<Object>> = Vec::new();
@@ -388,17 +388,17 @@ fn add_routes<'a>(
         delegating.extend(snapshot.get(key));
     } else {
         let below = snapshot.below(key).filter(|one| is_route(&one.key.gk));
-        delegating.extend(below.take(room(most, routes)));
+        delegating.extend(below.take(remaining(limit, routes)));
         routes.extend(delegating.iter().map(|route| &route.key));
     }
-    for route in delegated_to(snapshot, delegating, room(most, routes)) {
+    for route in delegated_to(snapshot, delegating, remaining(limit, routes)) {
         routes.extend(snapshot.get(&route.key).map(|route| &route.key));
     }
 }
 
 /// The number of routes that may be added: one more than are examined, which shows that there are more.
-fn room(most: usize, routes: &BTreeSet<&ObjectKey>) -> usize {
-    most.saturating_add(1).saturating_sub(routes.len())
+fn remaining(limit: usize, routes: &BTreeSet<&ObjectKey>) -> usize {
+    limit.saturating_add(1).saturating_sub(routes.len())
 }
 
 /// The other Gateways and `ListenerSets` whose routes a change may concern: those of a changed class, those that compete with a
@@ -441,7 +441,7 @@ fn owners_concerned(states: [&Snapshot; 2], objects: &[ObjectKey]) -> BTreeSet<O
 fn routes_kept_out<'a>(
     snapshot: &'a Snapshot,
     objects: &[ObjectKey],
-    most: usize,
+    limit: usize,
 ) -> BTreeSet<&'a ObjectKey> {
     let routes = objects.iter().flat_map(|key| {
         let own = snapshot.get(key).filter(|_| is_route(&key.gk));
@@ -461,7 +461,7 @@ fn routes_kept_out<'a>(
         .flat_map(|(parent, kind)| routes_in_conflict_at(snapshot, parent, kind));
     in_conflict
         .map(|route| &route.key)
-        .take(most.saturating_add(1))
+        .take(limit.saturating_add(1))
         .collect()
 }
 
@@ -478,7 +478,7 @@ fn endpoints(
         let places = match attachment(route_kind_conflicts, route, parent) {
             ParentAttachment::Attached(places) => places,
             ParentAttachment::Unknown(_) => vec![parent.object.whole()],
-            ParentAttachment::Delegated(_) | ParentAttachment::Refused { .. } => continue,
+            ParentAttachment::Delegated(_) | ParentAttachment::NotAttached { .. } => continue,
         };
         for place in places {
             let endpoint = listener_endpoint(route_kind_conflicts.snapshot(), &place);

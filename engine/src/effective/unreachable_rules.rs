@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Resolver;
-use crate::attachment::rejection::{Entry, entries, routes_of};
+use crate::attachment::rejection::{RequestEntry, entries, routes_of};
 use crate::kinds::profile::{RuleLists, RuleOrder};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::object::{Node, Object};
@@ -19,9 +19,10 @@ use crate::topology::{RouteKindConflicts, controller_facts};
 #[derive(Debug)]
 pub(super) struct UnreachableRules<'a> {
     route_kind_conflicts: RouteKindConflicts<'a>,
-    gateways: HashMap<ObjectKey, (Order, HashMap<Entry, PrecedingRules>), PrehashedBuildHasher>,
+    gateways:
+        HashMap<ObjectKey, (Order, HashMap<RequestEntry, PrecedingRules>), PrehashedBuildHasher>,
     /// The entries of the route that was asked for last: its rules are asked for one after the other.
-    last: Option<(ObjectKey, Rc<BTreeSet<Entry>>)>,
+    last: Option<(ObjectKey, Rc<BTreeSet<RequestEntry>>)>,
 }
 
 /// The rule that takes precedence, by kind of route and match. Where routes of two kinds are compared with each other they
@@ -136,7 +137,7 @@ impl<'a> UnreachableRules<'a> {
     }
 
     /// The entries at which requests to a route arrive.
-    fn entries_of(&mut self, route: &Arc<Object>) -> Rc<BTreeSet<Entry>> {
+    fn entries_of(&mut self, route: &Arc<Object>) -> Rc<BTreeSet<RequestEntry>> {
         if let Some((_, entries)) = self.last.as_ref().filter(|(key, _)| *key == route.key) {
             return entries.clone();
         }
@@ -146,10 +147,10 @@ impl<'a> UnreachableRules<'a> {
     }
 
     /// The rules that take precedence at an entry, and the order that decides.
-    fn first_at(&mut self, entry: &Entry) -> Option<(&Order, &PrecedingRules)> {
+    fn first_at(&mut self, entry: &RequestEntry) -> Option<(&Order, &PrecedingRules)> {
         let (gateway, ..) = entry;
         if !self.gateways.contains_key(gateway) {
-            let mut all: HashMap<Entry, PrecedingRules> = HashMap::new();
+            let mut all: HashMap<RequestEntry, PrecedingRules> = HashMap::new();
             let snapshot = self.route_kind_conflicts.snapshot();
             let order = Order::at(snapshot, gateway);
             let mut routes: Vec<&Arc<Object>> = Vec::new();

@@ -23,11 +23,11 @@ use expr::Expr;
 use lex::Token;
 
 /// The maximum length of a rule in bytes. The longest known rule of a CRD has 1,300.
-const LONGEST: usize = 20_000;
+const MAX_RULE_BYTES: usize = 20_000;
 
 /// A partly known value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Truth {
+pub enum PartialValue {
     /// A value that exists and may be anything.
     Unknown,
     /// A field that does not exist.
@@ -41,15 +41,15 @@ pub enum Truth {
     /// A string in a field without `format` (CEL parses some formats as times or bytes).
     Text(Arc<str>),
     /// Another string: it is not empty, and differs from every literal of any rule and from every known string.
-    Stranger,
+    OtherString,
     /// A list of known length.
-    List(Vec<Truth>),
+    List(Vec<PartialValue>),
     /// A list that contains these elements at any position, and possibly others.
-    Among(Vec<Truth>),
+    ListContaining(Vec<PartialValue>),
     /// An object.
     Map {
         /// The known fields; `Unknown` for a field that exists with any value, `Absent` for one that does not exist.
-        fields: BTreeMap<Arc<str>, Truth>,
+        fields: BTreeMap<Arc<str>, PartialValue>,
         /// Whether fields that are not listed are absent. Otherwise nothing is known of them.
         complete: bool,
     },
@@ -57,19 +57,19 @@ pub enum Truth {
 
 /// A parsed validation rule.
 #[derive(Clone, Debug)]
-pub struct Rule {
+pub struct CelRule {
     expr: Expr,
     texts: BTreeSet<Arc<str>>,
     /// Whether it compares with the object before the change.
     of_change: bool,
 }
 
-// === impl Rule ===
+// === impl CelRule ===
 
-impl Rule {
+impl CelRule {
     /// Parses a rule. `None` if it is not valid CEL, too long, nested too deeply, or if the budget is used up.
-    pub fn parse(text: &str, effort: &mut CelBudget) -> Option<Self> {
-        if text.len() > LONGEST || !effort.spend(text.len()) {
+    pub fn parse(text: &str, budget: &mut CelBudget) -> Option<Self> {
+        if text.len() > MAX_RULE_BYTES || !budget.spend(text.len()) {
             return None;
         }
         let tokens = lex::tokens(text)?;
@@ -94,8 +94,8 @@ impl Rule {
 
     /// Whether the rule holds when `self` is this value. `None` if that depends on unknown parts, or if evaluation
     /// fails.
-    pub fn holds(&self, this: &Truth, effort: &mut CelBudget) -> Option<bool> {
-        let holds = eval::holds(&self.expr, this, effort)?;
+    pub fn holds(&self, this: &PartialValue, budget: &mut CelBudget) -> Option<bool> {
+        let holds = eval::holds(&self.expr, this, budget)?;
         // The API server does not evaluate a rule with `oldSelf` on creation, so a rejection does not restrict the
         // objects that can exist.
         (holds || !self.of_change).then_some(holds)

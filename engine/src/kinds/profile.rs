@@ -20,10 +20,12 @@ mod condition;
 mod controller;
 mod delegation;
 mod derive;
+mod excluded_targets;
 mod facts;
 pub mod file;
 mod generated_policy;
 mod generated_rule;
+mod ignored_settings;
 mod ineffective;
 mod listeners;
 mod lists;
@@ -37,7 +39,6 @@ mod ports;
 mod profile_rules;
 mod read;
 mod references;
-mod refused;
 mod rejected_if;
 mod reported_invalid;
 mod requirements;
@@ -46,7 +47,6 @@ mod retained;
 mod routes;
 mod schema;
 mod stored;
-mod unread;
 mod unsupported_filters;
 mod vocabulary;
 mod wanted;
@@ -56,24 +56,26 @@ pub use acts_through::ActsThrough;
 pub(crate) use at_path::{ANY_VALUE, collect};
 pub use builtin::{Builtin, BuiltinProfiles};
 pub use caveats::Caveat;
-pub use condition::{Condition, Values};
+pub use condition::{FieldConditions, PolicyCondition};
 
 pub use controller::{
     AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GrpcCallsAsPaths,
     GrpcMethodAlone, ListenerIsolation, OneRouteListenersFile, RejectedListeners, RejectedServices,
     RuleLists, RuleOrder, TrailingSlash,
 };
-pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
+pub use delegation::{DelegationFile, DelegationMerge, DelegationMergeFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
-pub use facts::{Named, words};
-pub use file::{IdleCondition, PartitionBy};
+pub use excluded_targets::ExcludedTargets;
+pub use facts::{Named, strategy_text};
+pub use file::{NothingToApplyToCondition, PartitionBy};
 pub use generated_policy::GeneratedPolicyFile;
 pub use generated_rule::GeneratedRuleFile;
+pub use ignored_settings::IgnoredSettings;
 pub use ineffective::{Ineffective, OnPath};
 pub use listeners::OnListeners;
 pub use not_applied::NotApplied;
-pub use out_of_place::{ActsOn, OutOfPlace};
+pub use out_of_place::{ApplicableTo, OutOfPlace};
 pub use parts::{
     Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Merging, Protection,
     RefField, StanzaNames, Strategies,
@@ -82,16 +84,14 @@ pub use paths::SpecPath;
 pub use ports::PortSettings;
 pub use profile_rules::{ProfileRules, is_policy_kind};
 pub use references::{Reference, WhenRejected};
-pub use refused::Refused;
-pub use rejected_if::{RejectedIf, TargetFields};
+pub use rejected_if::{RejectedIf, TargetCondition};
 pub use reported_invalid::ReportedInvalid;
 pub use requirements::Requirement;
 pub use routes::OnRoutes;
 pub use schema::{
-    Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, Pattern, REQUIRED, Shape,
-    SpecRule, Step, Unknown, VersionSchema, Violation,
+    Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, PathStep, Pattern, REQUIRED,
+    Shape, SpecRule, Unknown, VersionSchema, Violation,
 };
-pub use unread::Unread;
 pub use unsupported_filters::{UnsupportedFilterEffect, UnsupportedFiltersFile};
 pub use vocabulary::*;
 pub use weakness::{Alternatives, OpenTarget, Weakness, WeaknessResult};
@@ -139,22 +139,22 @@ pub struct Profile {
     pub one_form: Fact<bool>,
     /// The target of a policy that names none.
     pub on_missing: Fact<OnMissing>,
-    /// Gateways on which a policy without a target does not act.
+    /// Gateways to which a policy without a target does not apply.
     pub on_missing_except: Fact<Classes>,
-    /// Labels of Namespaces in which a policy without a target does not act on what clients call without a Gateway.
+    /// Labels of Namespaces in which a policy without a target does not apply to what clients call without a Gateway.
     pub no_proxy_labels: Fact<BTreeMap<Arc<str>, Arc<str>>>,
     /// The policies without a target that no proxy reads there.
-    pub no_proxy_when: Fact<Values>,
-    /// The labels by which a Service names the Gateway in front of it, for kinds whose policies on the Service act only there.
+    pub no_proxy_when: Fact<FieldConditions>,
+    /// The labels by which a Service names the Gateway in front of it, for kinds whose policies on the Service apply only there.
     pub gateway_by_label: Fact<Option<GatewayByLabel>>,
-    /// The labels of the Pods of Gateways, for kinds whose selectors of Pods act on the Gateways.
+    /// The labels of the Pods of Gateways, for kinds whose selectors of Pods apply to the Gateways.
     pub gateway_pods: Fact<Option<Arc<GatewayPods>>>,
     /// The namespace whose policies reach further than those in other namespaces.
     pub root_namespace: Fact<Option<Arc<str>>>,
     /// Kinds that can be targets; `None` if no source states them.
     pub allow: Option<Fact<Vec<Allowed>>>,
     /// Kinds that cannot be targets.
-    pub refused: Fact<Refused>,
+    pub excluded_targets: Fact<ExcludedTargets>,
     /// The comparison of group and kind.
     pub name_comparison: Fact<NameComparison>,
     /// The names by which references name unnamed rules.
@@ -173,7 +173,7 @@ pub struct Profile {
     pub service_as: Fact<ServiceAs>,
     /// The kinds of the effective targets.
     pub effective: Fact<Vec<GroupKind>>,
-    /// Whether policies act only where a route leads.
+    /// Whether policies apply only where a route leads.
     pub needs_route: Fact<bool>,
     /// The kinds of parents through which policies reach routes; all if empty.
     pub parents: Fact<Vec<Parent>>,
@@ -188,7 +188,7 @@ pub struct Profile {
     /// Whether only the oldest of the policies without a target in one namespace counts.
     pub one_with_no_target: Fact<bool>,
     /// Conditions on other objects under which controllers reject a policy.
-    pub clashes: Fact<Vec<Clash>>,
+    pub rejected_because: Fact<Vec<RejectionCause>>,
     /// The fields of the settings in which policies of one target conflict; all if empty.
     pub conflict_fields: Fact<Vec<Vec<String>>>,
     /// The annotation with the weight of a policy, which takes precedence over its age.
@@ -197,11 +197,11 @@ pub struct Profile {
     pub equal_age: Fact<EqualAge>,
     /// Fields of targets that settings control.
     pub controls: Fact<Vec<Control>>,
-    /// Names of the controllers that act on the kind, if any source states them.
+    /// Names of the controllers that apply the kind, if any source states them.
     pub controllers: Fact<Vec<Arc<str>>>,
-    /// The controllers that do not act on the kind.
+    /// The controllers that do not apply the kind.
     pub ignored_by: Fact<Vec<Arc<str>>>,
-    /// Names of the classes on whose Gateways the kind acts too, whichever controller runs them.
+    /// Names of the classes on whose Gateways the kind applies too, whichever controller runs them.
     pub classes: Fact<Vec<Arc<str>>>,
     /// The domain of conditions, if any source states it.
     pub domain: Fact<Option<Arc<str>>>,
@@ -210,7 +210,7 @@ pub struct Profile {
     /// The maximum number of entries in `status.ancestors`.
     pub max_ancestors: Fact<usize>,
     /// Whether its controllers write a condition `Overridden` if other policies override a policy somewhere.
-    pub tells_overridden: Fact<bool>,
+    pub reports_overridden: Fact<bool>,
     /// Whether its controllers may report nothing about a policy that is in force.
     pub may_be_empty: Fact<bool>,
     /// Conditions of its own that are `True` if all is well.
@@ -218,7 +218,7 @@ pub struct Profile {
     /// Conditions that are `False` if an accepted policy is not in force.
     pub in_force: Fact<Vec<Arc<str>>>,
     /// Conditions by which its controllers say that a policy has nothing to apply to yet.
-    pub idle: Fact<Vec<IdleCondition>>,
+    pub idle: Fact<Vec<NothingToApplyToCondition>>,
     /// Its strategies.
     pub strategies: Fact<Strategies>,
     /// The rules by which policies of the kind merge.
@@ -285,7 +285,7 @@ impl<T> Fact<T> {
     }
 
     /// Whether a refusal may depend on it: it is not a default.
-    pub fn is_said(&self) -> bool {
+    pub fn is_stated(&self) -> bool {
         self.from != Source::Default
     }
 }
@@ -301,30 +301,30 @@ impl Profile {
 
     /// Whether a parent of a route is an object of the project's own that policies of the kind may target, too: a Server of
     /// Linkerd.
-    pub fn is_own_parent(&self, parent: &GroupKind) -> bool {
+    pub fn is_parent_and_target(&self, parent: &GroupKind) -> bool {
         let mut allowed = self.allow.iter().flat_map(|allow| &allow.value);
         Parent::of_kind(parent) == Parent::Other && allowed.any(|allowed| allowed.gk == *parent)
     }
 
-    /// Whether a controller does not act on the kind, if those that do are known.
-    pub fn is_run_without(&self, controller: &Arc<str>) -> bool {
+    /// Whether a controller does not apply the kind, if those that do are known.
+    pub fn is_ignored_by(&self, controller: &Arc<str>) -> bool {
         self.ignored_by.contains(controller)
             || !self.controllers.is_empty() && !self.controllers.contains(controller)
     }
 
-    /// Whether it is known of a controller that it acts on the kind, or that it does not.
+    /// Whether it is known of a controller that it applies the kind, or that it does not.
     pub fn names_controller(&self, controller: &Arc<str>) -> bool {
         self.controllers.contains(controller) || self.ignored_by.contains(controller)
     }
 
-    /// Whether a controller that acts on the kind has a name in the same domain.
+    /// Whether a controller that applies the kind has a name in the same domain.
     pub fn has_controller_of_domain(&self, controller: &str) -> bool {
         let domain = |name| str::split(name, '/').next();
         let mut known = self.controllers.iter();
         known.any(|known| domain(&**known) == domain(controller))
     }
 
-    /// Whether it is known of some controllers that they do not act on the kind.
+    /// Whether it is known of some controllers that they do not apply the kind.
     pub fn knows_controllers(&self) -> bool {
         !self.controllers.is_empty() || !self.ignored_by.is_empty()
     }
@@ -334,8 +334,17 @@ impl Profile {
         resolve::resolve(gk, &[], None)
     }
 
-    /// Whether policies of the kind act below their targets.
-    pub fn inherits(&self) -> bool {
+    /// Whether policies of the kind on a Service refer to its role at this level: as clients call it, or as a backend.
+    pub fn applies_in_role(&self, level: Level) -> bool {
+        match level {
+            Level::Frontend => *self.service_as == ServiceAs::Frontend,
+            Level::Backend | Level::Port => *self.service_as == ServiceAs::Backend,
+            _ => true,
+        }
+    }
+
+    /// Whether policies of the kind apply below their targets.
+    pub fn is_inherited(&self) -> bool {
         self.class.value == Class::Inherited
     }
 
@@ -380,7 +389,7 @@ impl Profile {
         let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
         let fits = |a: &Allowed| fits(&a.gk.group, &gk.group) && fits(&a.gk.kind, &gk.kind);
         let allow = self.allow.as_ref().map(|allow| &allow.value);
-        let is_refused = self.refused.kinds.contains(gk);
+        let is_refused = self.excluded_targets.kinds.contains(gk);
         !is_refused && allow.is_none_or(|allow| allow.is_empty() || allow.iter().any(fits))
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::level::level_stanzas;
-use super::{Effective, Merged, OVERRIDES_WHOLE};
+use super::{EffectivePolicy, Merged, OVERRIDES_WHOLE};
 use crate::kinds::profile::{DictatedBy, SameTarget};
 use crate::policy::Policy;
 use crate::policy::StanzaRef;
@@ -27,7 +27,7 @@ pub struct AtomicLevel {
 pub struct AtomicWinner<'a> {
     part: Option<StanzaRef<'a>>,
     /// The cost of reporting it, in units of fuel.
-    pub leaves: usize,
+    pub cost: usize,
 }
 
 /// The index of a policy, and the index of one of its stanzas.
@@ -39,7 +39,7 @@ impl AtomicLevel {
     /// Summarizes the policies of one level; `None` if they must be merged or compared.
     pub fn summarize(level: &[Arc<Policy>]) -> Option<Self> {
         let profile = &level.first()?.profile;
-        let parts = || level.iter().flat_map(|policy| policy.parts());
+        let parts = || level.iter().flat_map(|policy| policy.stanzas());
         let merging = &profile.merging;
         let compares = matches!(
             *profile.same_target,
@@ -54,7 +54,7 @@ impl AtomicLevel {
         let counted = level_stanzas(profile, level);
         let nth = |part: &StanzaRef<'_>| {
             let mut all = level.iter().enumerate().flat_map(|(policy, policy_parts)| {
-                let pieces = policy_parts.parts().enumerate();
+                let pieces = policy_parts.stanzas().enumerate();
                 pieces.map(move |(piece, part)| ((policy, piece), part))
             });
             all.find(|(_, one)| one.is(*part)).map(|(nth, _)| nth)
@@ -77,22 +77,22 @@ pub fn winner<'a>(
 ) -> Option<AtomicWinner<'a>> {
     let mut won = AtomicWinner {
         part: None,
-        leaves: 0,
+        cost: 0,
     };
     let (mut overrides, mut pieces) = (false, 0);
     for (level, atomic) in levels {
         let atomic = atomic?;
         pieces += atomic.stanzas;
-        won.leaves = won.leaves.max(atomic.leaves);
+        won.cost = won.cost.max(atomic.leaves);
         if overrides {
             continue;
         }
         overrides = atomic.overrides.is_some();
-        let part = |(policy, piece): PolicyAndStanza| level.get(policy)?.parts().nth(piece);
+        let part = |(policy, piece): PolicyAndStanza| level.get(policy)?.stanzas().nth(piece);
         let last_part = atomic.overrides.or(atomic.last).and_then(part);
         won.part = last_part.or(won.part);
     }
-    won.leaves += pieces / fuel::PASSED_OVER;
+    won.cost += pieces / fuel::PASSED_OVER;
     Some(won)
 }
 
@@ -105,9 +105,9 @@ impl<'a> AtomicWinner<'a> {
     }
 
     /// The effective policy.
-    pub fn effective(self) -> Effective {
+    pub fn effective(self) -> EffectivePolicy {
         let settings = |part: StanzaRef<'a>| Merged::Settings(part.tree().clone());
-        Effective {
+        EffectivePolicy {
             result: self.part.map(settings),
         }
     }

@@ -22,7 +22,7 @@ pub(crate) fn fold_cost(
     let (mut most, mut sum, mut stanzas, mut copied) = (0, 0, 0, 0);
     let policies = levels.iter().flat_map(|level| level.iter());
     let own = own.map(|own| (own.leaves, false));
-    let settings = policies.flat_map(|policy| policy.parts());
+    let settings = policies.flat_map(|policy| policy.stanzas());
     let settings = settings.map(|part| (part.leaves(), part.is_whole()));
     for (leaves, is_whole) in settings.chain(own) {
         all_whole &= is_whole;
@@ -31,7 +31,7 @@ pub(crate) fn fold_cost(
         stanzas += 1;
         copied += if downward { sum } else { leaves * stanzas };
         // The limit is exceeded, whatever the other stanzas contain.
-        if !all_whole && sum > fuel::MOST {
+        if !all_whole && sum > fuel::MAX_UNITS {
             break;
         }
     }
@@ -57,7 +57,7 @@ pub(crate) fn policies_read<'a>(
     let parts = levels
         .iter()
         .flat_map(|level| contenders(profile, level))
-        .flat_map(|policy| policy.parts());
+        .flat_map(|policy| policy.stanzas());
     let parts: Vec<StanzaRef<'a>> = parts.collect();
     let all_whole =
         profile.merging.append_lists.is_empty() && parts.iter().all(|part| part.is_whole());

@@ -16,7 +16,7 @@ pub(super) fn filled<T: PartialResult>(profile: &Profile, levels: &[MergeLevel<'
         stanzas.map(|stanza| (at.level, Layer::Stanza(stanza)))
     });
     let layers: Vec<(Level, Layer<'_>)> = layers.collect();
-    let parent = layers.iter().rfind(|(level, _)| level.is_upper());
+    let parent = layers.iter().rfind(|(level, _)| level.is_above_routes());
     let by_default = *profile.default_strategy;
     layers
         .iter()
@@ -24,7 +24,7 @@ pub(super) fn filled<T: PartialResult>(profile: &Profile, levels: &[MergeLevel<'
         .fold(None, |known: Option<T>, (level, layer)| {
             let strategy = layer.strategy();
             let own = match parent {
-                Some((_, parent)) if !level.is_upper() && strategy != by_default => {
+                Some((_, parent)) if !level.is_above_routes() && strategy != by_default => {
                     let (above, below) = (|| T::of_layer(parent), || T::of_layer(layer));
                     T::merged(profile, strategy, above, below)
                 }

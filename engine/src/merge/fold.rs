@@ -2,8 +2,8 @@
 
 use super::level::by_age;
 use super::operand::{Layer, PartialResult, layers};
-use super::{Effective, MergeLevel, Merged, TargetFields};
-use super::{filled, inherited, partition, stages};
+use super::{EffectivePolicy, MergeLevel, Merged, TargetFields};
+use super::{delegated, filled, partition, stages};
 use crate::kinds::profile::{DictatedBy, Direction, MergeWith, Op, Profile, Strategy};
 
 /// The more specific policy wins as a whole.
@@ -19,11 +19,11 @@ pub fn fold_levels<'a>(
     profile: &Profile,
     levels: &[impl Into<MergeLevel<'a>> + Copy],
     own: Option<&TargetFields>,
-) -> Effective {
+) -> EffectivePolicy {
     let own = own.map(|own| Merged::Settings(own.tree.clone()));
     let levels: Vec<MergeLevel<'a>> = levels.iter().map(|level| (*level).into()).collect();
     let result = folded(profile, &levels, own);
-    Effective { result }
+    EffectivePolicy { result }
 }
 
 /// Folds levels to a result; `None` if they contain no policy.
@@ -64,7 +64,7 @@ pub(super) fn folded<T: PartialResult>(
     if *merging.dictated_by == DictatedBy::Challenger {
         downward(profile, &layers)
     } else {
-        inherited::merged(profile, levels, &layers, own)
+        delegated::merged(profile, levels, &layers, own)
     }
 }
 

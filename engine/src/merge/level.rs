@@ -34,16 +34,16 @@ pub(super) fn by_age<'a>(
 }
 
 /// The stanzas of one level, the established first. If the oldest or the newest policy wins, it represents the level.
-/// In the legacy dialect the oldest wins field by field, so its defaults come last.
+/// In GEP-713 of 2021 the oldest wins field by field, so its defaults come last.
 pub(super) fn level_stanzas<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> Vec<StanzaRef<'a>> {
     if profile.strategies.legacy {
-        return oldest_over(level.iter().flat_map(|policy| policy.parts()).collect());
+        return oldest_over(level.iter().flat_map(|policy| policy.stanzas()).collect());
     }
     match *profile.same_target {
         SameTarget::Merge => merging(level.iter()),
         SameTarget::MergeOldest | SameTarget::MergeUnsettled => oldest_over(merging(level.iter())),
-        SameTarget::OldestWins => pieces_of(level.first()),
-        SameTarget::NewestWins => pieces_of(level.last()),
+        SameTarget::OldestWins => stanzas_of(level.first()),
+        SameTarget::NewestWins => stanzas_of(level.last()),
         SameTarget::FieldOverlap | SameTarget::EqualField | SameTarget::NoneWins => {
             let each = level.iter().zip(rejected(level));
             merging(
@@ -65,10 +65,10 @@ pub(crate) fn contenders<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> &'a
     counts.unwrap_or(level)
 }
 
-fn pieces_of(policy: Option<&Arc<Policy>>) -> Vec<StanzaRef<'_>> {
+fn stanzas_of(policy: Option<&Arc<Policy>>) -> Vec<StanzaRef<'_>> {
     policy
         .into_iter()
-        .flat_map(|policy| policy.parts())
+        .flat_map(|policy| policy.stanzas())
         .collect()
 }
 
@@ -95,7 +95,7 @@ fn oldest_over(stanzas: Vec<StanzaRef<'_>>) -> Vec<StanzaRef<'_>> {
 /// count otherwise.
 fn merging<'a>(level: impl Iterator<Item = &'a Arc<Policy>>) -> Vec<StanzaRef<'a>> {
     let mut stanzas: Vec<StanzaRef<'a>> = Vec::new();
-    for piece in level.flat_map(|policy| policy.parts()) {
+    for piece in level.flat_map(|policy| policy.stanzas()) {
         let alone = stanzas.first().map(|first| first.strategy()) == Some(Strategy::None);
         if stanzas.is_empty() || !(alone || piece.strategy() == Strategy::None) {
             stanzas.push(piece);

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::lasting::{LastingSettings, restore_lasting};
 use super::operand::{Layer, PartialResult};
 use super::policies_by;
+use super::stage_settings::{SettingsKeptAcrossStages, restore_kept};
 use crate::kinds::profile::{Direction, Op, Profile, Strategy};
 use crate::model::ids::ObjectKey;
 use crate::policy::Setting;
@@ -138,11 +138,16 @@ impl PartialResult for Merged {
         Merged::Settings(Arc::new(merged))
     }
 
-    fn with_lasting(mut self, lasting: LastingSettings<'_>, above: &Self, below: &Self) -> Self {
+    fn with_stage_settings(
+        mut self,
+        kept: SettingsKeptAcrossStages<'_>,
+        above: &Self,
+        below: &Self,
+    ) -> Self {
         if let (Self::Settings(result), Self::Settings(above), Self::Settings(below)) =
             (&mut self, above, below)
         {
-            restore_lasting(lasting, Arc::make_mut(result), above, below);
+            restore_kept(kept, Arc::make_mut(result), above, below);
         }
         self
     }

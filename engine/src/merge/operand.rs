@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::MergeLevel;
-use super::lasting::LastingSettings;
 use super::level::{level_stanzas, with_appended_lists};
+use super::stage_settings::SettingsKeptAcrossStages;
 use crate::kinds::profile::{Direction, Op, Profile, Strategy};
 use crate::policy::StanzaRef;
 use crate::policy::tree::Tree;
@@ -19,7 +19,7 @@ pub(super) enum Layer<'a> {
     CombinedStanzas(Strategy, Arc<Tree>),
 }
 
-/// What is known of the policies that the fold has passed: their settings in force ([`Merged`]), or which of them
+/// The knowledge about the policies that the fold has passed: their settings in force ([`Merged`]), or which of them
 /// replaced which ([`super::participants::Participants`]).
 pub(super) trait PartialResult: Clone {
     /// Whether policies count of which nothing remains. Otherwise the fold skips them.
@@ -38,22 +38,27 @@ pub(super) trait PartialResult: Clone {
     ) -> Self;
 
     /// This result of a merge, with the settings of the less specific one that stay in force.
-    fn with_lasting(self, lasting: LastingSettings<'_>, above: &Self, below: &Self) -> Self;
+    fn with_stage_settings(
+        self,
+        kept: SettingsKeptAcrossStages<'_>,
+        above: &Self,
+        below: &Self,
+    ) -> Self;
 
     /// Merges two results, and restores the settings of the less specific one that stay in force.
-    fn merged_with_lasting(
+    fn merged_with_stage_settings(
         profile: &Profile,
         by: Strategy,
         above: Self,
         below: Self,
-        lasting: LastingSettings<'_>,
+        kept: SettingsKeptAcrossStages<'_>,
     ) -> Self {
-        if lasting.is_empty() {
+        if kept.is_empty() {
             return Self::merged(profile, by, || above, || below);
         }
         let (over, under) = (above.clone(), below.clone());
         let result = Self::merged(profile, by, || above, || below);
-        result.with_lasting(lasting, &over, &under)
+        result.with_stage_settings(kept, &over, &under)
     }
 
     /// Both, each in force as a whole.

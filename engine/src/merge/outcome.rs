@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Effective, Merged};
+use super::{EffectivePolicy, Merged};
 use crate::model::ids::ObjectKey;
 use crate::model::maps::HashSet;
 use crate::model::setting_path::SettingPath;
@@ -71,19 +71,20 @@ impl<'a> Others<'a> {
 /// a setting that is gone entirely leaves no other trace.
 pub fn policy_outcome(
     policy: &Policy,
-    effective: &Effective,
+    effective: &EffectivePolicy,
     replaced: impl FnOnce() -> Option<BTreeSet<ObjectKey>>,
 ) -> PolicyOutcome {
     let mut outcome = PolicyOutcome::default();
     let tree = match &effective.result {
         None => return outcome,
-        // Policies in force as a whole do not override each other. A policy that is not among them loses every leaf.
+        // Policies in force as a whole do not override each other. A policy outside the result is
+        // overridden on every leaf.
         Some(whole @ (Merged::Opaque(_) | Merged::Together(_))) => {
             let policies = whole.policies();
             outcome.is_in_force = policies.contains(policy.key());
             if !outcome.is_in_force {
                 let policies = Ids::default().share(policies);
-                for piece in policy.parts() {
+                for piece in policy.stanzas() {
                     piece.tree().visit(&mut Vec::new(), &mut |path, _| {
                         outcome.lost.insert(path.clone(), policies.clone());
                     });
@@ -93,9 +94,13 @@ pub fn policy_outcome(
         }
         Some(Merged::Settings(tree)) => tree,
     };
-    // A policy of the legacy dialect may set a field twice.
-    let twice = policy.parts().len() > 1;
-    if !twice && policy.parts().any(|piece| Arc::ptr_eq(piece.tree(), tree)) {
+    // A policy of GEP-713 of 2021 may set a field twice.
+    let twice = policy.stanzas().len() > 1;
+    if !twice
+        && policy
+            .stanzas()
+            .any(|piece| Arc::ptr_eq(piece.tree(), tree))
+    {
         outcome.is_in_force = true;
         return outcome;
     }
@@ -103,7 +108,7 @@ pub fn policy_outcome(
     let mut others = Others::default();
     let ids = others.ids.clone();
     let replaced = LazyCell::new(|| replaced().map(|by| ids.share(by)));
-    for piece in policy.parts() {
+    for piece in policy.stanzas() {
         piece
             .tree()
             .visit_in(tree, &mut Vec::new(), &mut |path, own, there| {
@@ -115,7 +120,7 @@ pub fn policy_outcome(
                     return;
                 }
                 // The policy does not set a value that its controller fills in.
-                if own.is_implied {
+                if own.is_controller_default {
                     return;
                 }
                 let gone = !matches!(there.tree, Tree::Leaf(_));
@@ -133,8 +138,8 @@ pub fn policy_outcome(
 /// (GEP-713 of 2021, conflict resolution).
 pub fn field_conflicts(one: &Policy, other: &Policy) -> Vec<String> {
     let mut fields = Vec::new();
-    for a in one.parts() {
-        let same = other.parts();
+    for a in one.stanzas() {
+        let same = other.stanzas();
         let same = same.filter(|b| b.is_override() == a.is_override());
         let Some(names) = one.profile.strategies.value.stanzas else {
             continue;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Effective;
+use super::EffectivePolicy;
 use crate::model::json_text::JsonText;
 use crate::model::path_trie::PathTrie;
 use crate::model::setting_path::SettingPath;
@@ -16,7 +16,7 @@ pub struct OverridingValues {
     known: BTreeMap<SettingPath, JsonText>,
     /// Results of a single policy that overrides everything. A policy near the top loses to thousands of such
     /// policies, and the settings of only a few of them are needed.
-    whole_results: Vec<Effective>,
+    whole_results: Vec<EffectivePolicy>,
     lost: Option<Arc<[SettingPath]>>,
 }
 
@@ -36,7 +36,7 @@ impl OverridingValues {
     }
 
     /// Adds a result of one policy alone, which overrides all of these settings.
-    pub fn add_whole(&mut self, result: &Effective, lost: &Arc<[SettingPath]>) {
+    pub fn add_whole(&mut self, result: &EffectivePolicy, lost: &Arc<[SettingPath]>) {
         let mut known = self.whole_results.iter();
         if !known.any(|known| known == result) {
             self.whole_results.push(result.clone());

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::fold::folded;
-use super::lasting::LastingSettings;
 use super::operand::{Layer, PartialResult};
+use super::stage_settings::SettingsKeptAcrossStages;
 use super::{MergeLevel, policies};
 use crate::kinds::profile::{Direction, Op, Profile, Strategy};
 use crate::model::ids::ObjectKey;
@@ -47,7 +47,7 @@ impl Participants {
         let by = Arc::new(self.merged.clone());
         let others = other.merged.into_iter();
         let replaced = others.map(|policy| (policy, by.clone()));
-        // What replaced a policy first stays.
+        // The first replacement of a policy is kept.
         self.replaced.extend(other.replaced);
         for (policy, by) in replaced.filter(|(policy, _)| !by.contains(policy)) {
             self.replaced.entry(policy).or_insert(by);
@@ -94,7 +94,7 @@ impl PartialResult for Participants {
         }
     }
 
-    fn with_lasting(self, _: LastingSettings<'_>, _: &Self, _: &Self) -> Self {
+    fn with_stage_settings(self, _: SettingsKeptAcrossStages<'_>, _: &Self, _: &Self) -> Self {
         self
     }
 

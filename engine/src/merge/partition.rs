@@ -10,13 +10,13 @@ use crate::policy::StanzaRef;
 use crate::policy::tree::Tree;
 
 /// The levels of a path with the policies that have one value of the field.
-type Part<'a> = Vec<(&'a MergeLevel<'a>, Vec<Arc<Policy>>)>;
+type LevelsOfPartition<'a> = Vec<(&'a MergeLevel<'a>, Vec<Arc<Policy>>)>;
 
 /// The policies of a path by the value of the field; `None` if all of them have one value.
 pub(super) fn partitioned<'a>(
     by: &PartitionBy,
     levels: &'a [MergeLevel<'a>],
-) -> Option<Vec<Part<'a>>> {
+) -> Option<Vec<LevelsOfPartition<'a>>> {
     let policies = levels.iter().flat_map(|level| level.policies);
     let values: BTreeSet<String> = policies.map(|policy| value(by, policy)).collect();
     if values.len() < 2 {
@@ -43,7 +43,7 @@ pub(crate) fn act_together(one: &Policy, other: &Policy) -> bool {
 
 /// The value of the field in a policy, or the one that is meant if it is not set.
 fn value(by: &PartitionBy, policy: &Policy) -> String {
-    let mut parts = policy.parts().map(StanzaRef::tree);
+    let mut parts = policy.stanzas().map(StanzaRef::tree);
     let set = parts.find_map(|tree| match tree.at(&by.field)? {
         Tree::Leaf(setting) => setting.value.value().as_str().map(str::to_owned),
         _ => None,

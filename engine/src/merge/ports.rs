@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Effective, Merged};
+use super::{EffectivePolicy, Merged};
 use crate::kinds::profile::Profile;
 use crate::policy::tree::Tree;
 
-// === impl Effective ===
+// === impl EffectivePolicy ===
 
-impl Effective {
+impl EffectivePolicy {
     /// The effective policy on the listeners of a port, without the settings that its settings for
     /// that port replace. The policies must have been read without their settings for other ports.
     pub(crate) fn on_port(mut self, profile: &Profile) -> Self {

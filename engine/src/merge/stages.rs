@@ -6,9 +6,9 @@
 //! whatever the route asks for. The same holds for settings that name a provider: each level has
 //! its own, and all are in force.
 
-use super::lasting::LastingSettings;
 use super::operand::{PartialResult, layers};
-use super::{MergeLevel, inherited};
+use super::stage_settings::SettingsKeptAcrossStages;
+use super::{MergeLevel, delegated};
 use crate::kinds::profile::{Direction, Profile, SpecPath, Strategy};
 
 /// Implements [`super::fold::folded`] for levels that are merged in stages.
@@ -28,7 +28,7 @@ pub(super) fn merged<T: PartialResult>(
         let strategy = stage_layers.first()?.strategy();
         Some((
             strategy,
-            inherited::merged(profile, stage, &stage_layers, None)?,
+            delegated::merged(profile, stage, &stage_layers, None)?,
         ))
     });
     let mut stages: Vec<(Strategy, T)> = stages.collect();
@@ -44,11 +44,11 @@ pub(super) fn merged<T: PartialResult>(
         // Overrides keep out the settings below them, so nothing accumulates.
         let is_override = matches!(by, Strategy::Merge(Direction::Overrides, _));
         let accumulated = if is_override { &[] } else { accumulated };
-        let lasting = LastingSettings {
+        let kept = SettingsKeptAcrossStages {
             accumulated,
             kept_from_above: &kept_from_above,
         };
-        T::merged_with_lasting(profile, by, above, below, lasting)
+        T::merged_with_stage_settings(profile, by, above, below, kept)
     }))
 }
 

@@ -25,7 +25,7 @@ impl TargetFields {
             value: value.into(),
             policy: target.clone(),
             strategy: None,
-            is_implied: false,
+            is_controller_default: false,
         };
         let mut settings = Value::Object(serde_json::Map::new());
         for control in controls {

@@ -10,7 +10,7 @@ use crate::model::ids::{ObjectKey, PrehashedBuildHasher};
 
 /// The listeners of a Gateway and of the `ListenerSets` that name it.
 #[derive(Debug, Default)]
-pub struct Acceptance {
+pub struct GatewayListeners {
     /// The Gateway first, then the `ListenerSets` that it allows, by age and name, then the others.
     order: Vec<ObjectKey>,
     owners: HashMap<ObjectKey, Arc<Listeners>, PrehashedBuildHasher>,
@@ -20,9 +20,9 @@ pub struct Acceptance {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listeners {
     /// Why none of them is part of a Gateway.
-    refused: Option<SetRefusal>,
+    rejected: Option<SetRejection>,
     /// Why each listener is not accepted, in the order of the spec.
-    conflicts: Box<[Option<Conflict>]>,
+    faults: Box<[Option<ListenerFault>]>,
     /// The narrower hostnames of other listeners on the port of each, in the order of the spec.
     narrower: Box<[Option<Arc<NarrowerHostnames>>]>,
 }
@@ -36,7 +36,7 @@ pub struct NarrowerHostnames(
 
 /// Why a `ListenerSet` is not part of a Gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SetRefusal {
+pub enum SetRejection {
     /// Its parent does not exist.
     Missing,
     /// Nothing is known of its parent.
@@ -51,17 +51,17 @@ pub enum SetRefusal {
 
 /// Why a listener conflicts with another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Conflict {
+pub enum ListenerFault {
     /// Another has the same port, protocol and, if the protocol has one, hostname.
-    Same,
+    SameHostname,
     /// Another on the same port has an incompatible protocol.
-    Protocol,
+    IncompatibleProtocol,
     /// The status of its owner reports a conflict.
     Reported,
     /// The status of the `GatewayClass` says that it is not accepted.
-    Class,
+    ClassNotAccepted,
     /// There is no such `GatewayClass`, so no controller runs the Gateway.
-    NoClass,
+    ClassNotFound,
     /// No controller serves its protocol.
     UnknownProtocol,
     /// Its controller does not serve its protocol.
@@ -74,9 +74,9 @@ pub enum Conflict {
     CertificatesNotGranted,
 }
 
-// === impl Acceptance ===
+// === impl GatewayListeners ===
 
-impl Acceptance {
+impl GatewayListeners {
     /// Adds the listeners of the next owner.
     pub(crate) fn add(&mut self, owner: &ObjectKey, listeners: Listeners) {
         self.order.push(owner.clone());
@@ -100,33 +100,33 @@ impl Acceptance {
 impl Listeners {
     /// The listeners of an owner that is part of a Gateway, with the conflict of each in the order of the spec.
     pub(crate) fn new(
-        conflicts: Box<[Option<Conflict>]>,
+        conflicts: Box<[Option<ListenerFault>]>,
         narrower: Box<[Option<Arc<NarrowerHostnames>>]>,
     ) -> Self {
         Self {
-            refused: None,
-            conflicts,
+            rejected: None,
+            faults: conflicts,
             narrower,
         }
     }
 
     /// The listeners, `count` of them, of a `ListenerSet` that is not part of a Gateway.
-    pub(crate) fn refused(count: usize, why: SetRefusal) -> Self {
+    pub(crate) fn rejected(count: usize, why: SetRejection) -> Self {
         Self {
-            refused: Some(why),
-            conflicts: vec![None; count].into(),
+            rejected: Some(why),
+            faults: vec![None; count].into(),
             narrower: Box::default(),
         }
     }
 
     /// Why none of them is part of a Gateway.
-    pub fn refusal(&self) -> Option<SetRefusal> {
-        self.refused
+    pub fn rejection(&self) -> Option<SetRejection> {
+        self.rejected
     }
 
     /// Why the listener at an index of the spec is not accepted, if its owner is part of a Gateway.
-    pub fn conflict(&self, index: usize) -> Option<Conflict> {
-        self.conflicts.get(index).copied().flatten()
+    pub fn fault(&self, index: usize) -> Option<ListenerFault> {
+        self.faults.get(index).copied().flatten()
     }
 
     /// The narrower hostnames of other listeners on the port of the listener at an index of the spec.
@@ -135,14 +135,14 @@ impl Listeners {
     }
 
     /// Why each listener is not accepted, in the order of the spec.
-    pub fn conflicts(&self) -> &[Option<Conflict>] {
-        &self.conflicts
+    pub fn faults(&self) -> &[Option<ListenerFault>] {
+        &self.faults
     }
 
     /// Whether the owner is accepted: it is part of a Gateway, and at least one listener is accepted if it has any.
     pub fn is_accepted(&self) -> bool {
-        let mut each = self.conflicts.iter();
-        self.refused.is_none() && (self.conflicts.is_empty() || each.any(Option::is_none))
+        let mut each = self.faults.iter();
+        self.rejected.is_none() && (self.faults.is_empty() || each.any(Option::is_none))
     }
 }
 
@@ -170,18 +170,18 @@ fn without_star(name: &str) -> &str {
     name.strip_prefix('*').unwrap_or(name)
 }
 
-// === impl Conflict ===
+// === impl ListenerFault ===
 
-impl fmt::Display for Conflict {
+impl fmt::Display for ListenerFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Same => "another listener has the same port, protocol and hostname",
-            Self::Protocol => {
+            Self::SameHostname => "another listener has the same port, protocol and hostname",
+            Self::IncompatibleProtocol => {
                 "another listener on the same port has an incompatible protocol"
             }
             Self::Reported => "its controller does not accept it",
-            Self::Class => "its controller does not accept the GatewayClass",
-            Self::NoClass => "its GatewayClass does not exist",
+            Self::ClassNotAccepted => "its controller does not accept the GatewayClass",
+            Self::ClassNotFound => "its GatewayClass does not exist",
             Self::UnknownProtocol => "no controller serves its protocol",
             Self::ProtocolNotServed => "its controller does not serve its protocol",
             Self::WithoutTls => "its protocol needs tls",

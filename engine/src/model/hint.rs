@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 
 /// The maximum length in characters of a name that is compared: the cost of a distance is the product of the lengths.
-const LONGEST: usize = 64;
+const MAX_NAME_LENGTH: usize = 64;
 /// The maximum number of names that are compared.
-const MOST: usize = 128;
+const MAX_COMPARED_NAMES: usize = 128;
 
 /// The name that was most likely meant: within two edits, or within a third of the length of a long name.
 pub fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
-    let length = Some(wrong.chars().take(LONGEST + 1).count()).filter(|n| *n <= LONGEST)?;
+    let length =
+        Some(wrong.chars().take(MAX_NAME_LENGTH + 1).count()).filter(|n| *n <= MAX_NAME_LENGTH)?;
     let limit = 2.max(length / 3);
     let wrong = wrong.to_lowercase();
     let distance = |name: &str| {
@@ -21,7 +22,7 @@ pub fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
             <= limit;
         is_near.then(|| strsim::damerau_levenshtein(&wrong, &name.to_lowercase()))
     };
-    let names = names.iter().take(MOST);
+    let names = names.iter().take(MAX_COMPARED_NAMES);
     let scored = names.filter_map(|name| Some((distance(name)?, *name)));
     scored
         .filter(|(d, _)| *d <= limit)
@@ -41,7 +42,7 @@ pub fn nearest_field<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
     let begins_alike =
         |name: &&&str| prefix(name) >= 3.max(wrong.len().max(name.len()).div_ceil(2));
     nearest(wrong, names).or_else(|| {
-        let names = names.iter().take(MOST).filter(begins_alike);
+        let names = names.iter().take(MAX_COMPARED_NAMES).filter(begins_alike);
         let scored = names.map(|name| (Reverse(prefix(name)), *name));
         scored.min().map(|(_, name)| name)
     })
@@ -49,7 +50,7 @@ pub fn nearest_field<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
 
 /// Whether two names are within this many edits of each other; long ones are not compared.
 pub fn is_near(one: &str, other: &str, edits: usize) -> bool {
-    let comparable = |name: &str| name.len() <= 4 * LONGEST;
+    let comparable = |name: &str| name.len() <= 4 * MAX_NAME_LENGTH;
     one.len().abs_diff(other.len()) <= 4 * edits
         && comparable(one)
         && comparable(other)
@@ -58,8 +59,8 @@ pub fn is_near(one: &str, other: &str, edits: usize) -> bool {
 
 /// A quoted name, truncated beyond the maximum length of names.
 pub fn one(name: &str) -> String {
-    const MOST: usize = 253;
-    match name.char_indices().nth(MOST) {
+    const MAX_QUOTED_LENGTH: usize = 253;
+    match name.char_indices().nth(MAX_QUOTED_LENGTH) {
         Some((end, _)) => format!("{:?}…", name.get(..end).unwrap_or_default()),
         None => format!("{name:?}"),
     }
@@ -67,24 +68,24 @@ pub fn one(name: &str) -> String {
 
 /// A list of kinds. It shows more of them than [`quoted`] shows of users' names: there are few.
 pub fn listed(kinds: &[String]) -> String {
-    const SHOWN: usize = 12;
-    let mut list: Vec<String> = kinds.iter().take(SHOWN).cloned().collect();
-    if kinds.len() > SHOWN {
-        list.push(format!("{} more", kinds.len() - SHOWN));
+    const MAX_KINDS: usize = 12;
+    let mut list: Vec<String> = kinds.iter().take(MAX_KINDS).cloned().collect();
+    if kinds.len() > MAX_KINDS {
+        list.push(format!("{} more", kinds.len() - MAX_KINDS));
     }
     list.join(", ")
 }
 
 /// A list of quoted names, truncated to a few.
 pub fn quoted(names: &[&str]) -> String {
-    const SHOWN: usize = 5;
+    const MAX_NAMES: usize = 5;
     let mut list: Vec<String> = names
         .iter()
-        .take(SHOWN)
+        .take(MAX_NAMES)
         .map(|name| format!("{name:?}"))
         .collect();
-    if names.len() > SHOWN {
-        list.push(format!("{} more", names.len() - SHOWN));
+    if names.len() > MAX_NAMES {
+        list.push(format!("{} more", names.len() - MAX_NAMES));
     }
     list.join(", ")
 }

@@ -10,13 +10,13 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
-use crate::model::object::reported::{Reported, Subject};
+use crate::model::object::status::{Reported, Subject};
 use crate::model::object::{Header, Listener, Meta, Node, Object, ParentRef};
 
 /// The most values of each type. An interner that is full starts anew: values may then be in memory twice.
-const MOST: usize = 4096;
+const MAX_VALUES: usize = 4096;
 /// Longer strings are not interned: names have at most 63 bytes, and longer strings are rarely repeated.
-const LONGEST: usize = 64;
+const MAX_STRING_BYTES: usize = 64;
 
 /// Values that occurred in objects.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl Interner {
 
     /// Replaces a string.
     pub fn text(&mut self, text: &mut Arc<str>) {
-        if text.len() <= LONGEST {
+        if text.len() <= MAX_STRING_BYTES {
             share(&mut self.texts, text);
         }
     }
@@ -195,7 +195,7 @@ fn share<T: Clone + Eq + Hash>(known: &mut HashSet<T, impl BuildHasher>, value: 
         value.clone_from(known);
         return;
     }
-    if known.len() >= MOST {
+    if known.len() >= MAX_VALUES {
         known.clear();
     }
     known.insert(value.clone());
@@ -208,7 +208,7 @@ mod tests {
     use serde_json::json;
     use serde_json::value::to_raw_value;
 
-    use super::{Interner, LONGEST, MOST};
+    use super::{Interner, MAX_STRING_BYTES, MAX_VALUES};
     use crate::model::ids::GroupKind;
     use crate::model::object::{Node, Object};
 
@@ -263,11 +263,11 @@ mod tests {
     #[test]
     fn long_texts_and_more_than_fit_stay_as_they_are() {
         let mut interner = Interner::default();
-        let mut long: Arc<str> = "x".repeat(LONGEST + 1).into();
+        let mut long: Arc<str> = "x".repeat(MAX_STRING_BYTES + 1).into();
         let before = long.clone();
         interner.text(&mut long);
         assert!(Arc::ptr_eq(&long, &before));
-        for i in 0..5 * MOST {
+        for i in 0..5 * MAX_VALUES {
             let name = (i % 7000).to_string();
             let mut text: Arc<str> = name.as_str().into();
             interner.text(&mut text);

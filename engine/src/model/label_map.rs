@@ -9,10 +9,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 /// A sorted map from string to string in one allocation. Objects have a handful of labels, and a cluster has a
 /// hundred thousand objects: a tree takes twice as much memory for each.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LabelMap(Option<Arc<[Pair]>>);
+pub struct LabelMap(Option<Arc<[KeyValue]>>);
 
 /// A key and its value.
-pub type Pair = (Arc<str>, Arc<str>);
+pub type KeyValue = (Arc<str>, Arc<str>);
 
 // === impl LabelMap ===
 
@@ -84,15 +84,15 @@ impl LabelMap {
         }
     }
 
-    fn pairs(&self) -> &[Pair] {
+    fn pairs(&self) -> &[KeyValue] {
         self.0.as_deref().unwrap_or_default()
     }
 }
 
-impl FromIterator<Pair> for LabelMap {
+impl FromIterator<KeyValue> for LabelMap {
     /// The last of several values of a key counts.
-    fn from_iter<I: IntoIterator<Item = Pair>>(pairs: I) -> Self {
-        let mut pairs: Vec<Pair> = pairs.into_iter().collect();
+    fn from_iter<I: IntoIterator<Item = KeyValue>>(pairs: I) -> Self {
+        let mut pairs: Vec<KeyValue> = pairs.into_iter().collect();
         pairs.reverse();
         pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
         pairs.dedup_by(|(one, _), (other, _)| one == other);

@@ -98,12 +98,12 @@ impl Level {
     }
 
     /// Whether a kind is above the routes, or is a Namespace, which may be.
-    pub fn is_above_routes(gk: &GroupKind) -> bool {
-        Self::end_for(gk).is_upper() || gk.is_core("Namespace")
+    pub fn is_kind_above_routes(gk: &GroupKind) -> bool {
+        Self::end_for(gk).is_above_routes() || gk.is_core("Namespace")
     }
 
     /// Whether the level is above the routes.
-    pub fn is_upper(self) -> bool {
+    pub fn is_above_routes(self) -> bool {
         self < Self::RouteNamespace
     }
 }
@@ -127,7 +127,7 @@ impl Step {
             level: self.level,
             delegations: self
                 .delegations
-                .saturating_add(u8::from(!self.level.is_upper())),
+                .saturating_add(u8::from(!self.level.is_above_routes())),
             place: self.place.clone(),
         }
     }
@@ -135,7 +135,7 @@ impl Step {
     /// Its position on the path.
     pub fn position(&self) -> Position {
         Position {
-            part: if self.level.is_upper() {
+            part: if self.level.is_above_routes() {
                 0
             } else {
                 u8::MAX - self.delegations

@@ -14,7 +14,7 @@ use crate::model::literal;
 pub const ANNOTATION: &str = "attache.dev/projected";
 
 /// The maximum length of its text in bytes. All annotations of an object together may have 256 KiB.
-pub const LONGEST: usize = 32 << 10;
+pub const MAX_TEXT_BYTES: usize = 32 << 10;
 
 /// The written values, by JSON pointer from the root of the object.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub struct Written {
 impl Projected {
     /// Parses the text of the annotation; `None` if attache did not write it.
     pub fn parse(text: &str) -> Option<Self> {
-        (text.len() <= LONGEST)
+        (text.len() <= MAX_TEXT_BYTES)
             .then(|| serde_json::from_str(text).ok())
             .flatten()
     }
@@ -70,7 +70,7 @@ impl Projected {
     /// Restores the object's own values in a spec wherever a written value is unchanged. It does not touch the values
     /// of other fields, whatever the annotation says: users can write it.
     pub fn take_out(&self, spec: &mut Value) {
-        // Inner pointers sort after outer ones: an object created for inner values is empty when its own turn comes.
+        // In reverse order, so that inner values are removed before the object around them, which is then empty.
         for (pointer, written) in self.0.iter().rev() {
             let place = pointer
                 .strip_prefix("/spec")

@@ -162,9 +162,9 @@ fn compared(key: &str, values: &Values, with_one: &str, with_several: &str) -> S
 
 /// The first texts of a list, and the number of the others.
 fn few(texts: impl Iterator<Item = String>) -> String {
-    const SHOWN: usize = 4;
+    const MAX_TEXTS: usize = 4;
     let mut texts = texts.fuse();
-    let mut shown: Vec<String> = texts.by_ref().take(SHOWN).collect();
+    let mut shown: Vec<String> = texts.by_ref().take(MAX_TEXTS).collect();
     match texts.count() {
         0 => {}
         more => shown.push(format!("{more} more")),

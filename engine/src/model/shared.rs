@@ -9,8 +9,8 @@ use std::rc::Rc;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids(Rc<Cell<u64>>);
 
-/// A shared value. It is equal to those with the same id and to no others, whatever they contain; the default value has
-/// the same id everywhere.
+/// A shared value. It is equal to those with the same id and to no others, whatever they contain; all default values have
+/// one id.
 #[derive(Debug, Default)]
 pub struct Shared<T>(Rc<Identified<T>>);
 

@@ -13,11 +13,11 @@ use crate::model::object::section_noun;
 use crate::model::setting_path::SettingPath;
 
 /// A longer key is not a field name that a person chose: annotation keys have up to 317 characters.
-const LONGEST: usize = 317;
+const MAX_KEY_LENGTH: usize = 317;
 /// The number of characters shown of a value.
-const SHOWN_OF_VALUE: usize = 40;
+const MAX_VALUE_CHARACTERS: usize = 40;
 /// The number of names shown before "and N more".
-const SHOWN: usize = 3;
+const MAX_NAMES: usize = 3;
 
 /// The type of a value, in words.
 pub(crate) fn type_name(value: &Value) -> &'static str {
@@ -55,7 +55,7 @@ pub fn field(path: &[impl AsRef<str>]) -> String {
     }
     let mut text = String::new();
     for key in path {
-        let key = &*shortened(key.as_ref(), LONGEST);
+        let key = &*shortened(key.as_ref(), MAX_KEY_LENGTH);
         let of_policy = key
             .split_once('=')
             .filter(|(policy, index)| policy.contains('/') && index.parse::<usize>().is_ok());
@@ -71,9 +71,9 @@ pub fn field(path: &[impl AsRef<str>]) -> String {
     text
 }
 
-/// At most `most` characters of a string, followed by an ellipsis if it is longer.
-pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(most) {
+/// At most `limit` characters of a string, followed by an ellipsis if it is longer.
+pub fn shortened(text: &str, limit: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(limit) {
         Some((at, _)) => Cow::Owned(format!("{}…", text.get(..at).unwrap_or_default())),
         None => Cow::Borrowed(text),
     }
@@ -86,7 +86,7 @@ pub fn short(setting: &JsonText) -> String {
     match plain {
         // Only the beginning of a long string is needed.
         Some(plain) if !plain.contains('\\') => {
-            let end = plain.char_indices().nth(2 * SHOWN_OF_VALUE);
+            let end = plain.char_indices().nth(2 * MAX_VALUE_CHARACTERS);
             let start = end.and_then(|(at, _)| plain.get(..at)).unwrap_or(plain);
             value(&Value::from(start))
         }
@@ -97,7 +97,7 @@ pub fn short(setting: &JsonText) -> String {
 
 /// A value on one line, truncated to fit into a message.
 pub fn value(value: &Value) -> String {
-    flow(value, SHOWN_OF_VALUE)
+    flow(value, MAX_VALUE_CHARACTERS)
 }
 
 /// The places at which a policy is attached, relative to the object that is being applied.
@@ -133,19 +133,23 @@ pub fn named(objects: &BTreeSet<ObjectKey>) -> String {
 
 /// `12 HTTPRoutes in 3 namespaces: blog/a, shop/b, shop/c and 9 more`.
 pub fn counted(objects: &BTreeSet<ObjectKey>) -> String {
-    let mut names: Vec<String> = objects.iter().take(SHOWN).map(ObjectKey::path).collect();
-    if objects.len() > SHOWN {
+    let mut names: Vec<String> = objects
+        .iter()
+        .take(MAX_NAMES)
+        .map(ObjectKey::path)
+        .collect();
+    if objects.len() > MAX_NAMES {
         let last = names.pop().unwrap_or_default();
-        names.push(format!("{last} and {} more", objects.len() - SHOWN));
+        names.push(format!("{last} and {} more", objects.len() - MAX_NAMES));
     }
     format!("{}: {}", count(objects), names.join(", "))
 }
 
 /// `a, b, c and 9 more`.
 pub fn first(texts: &BTreeSet<String>) -> String {
-    let shown: Vec<&str> = texts.iter().take(SHOWN).map(String::as_str).collect();
+    let shown: Vec<&str> = texts.iter().take(MAX_NAMES).map(String::as_str).collect();
     let shown = shown.join(", ");
-    match texts.len().saturating_sub(SHOWN) {
+    match texts.len().saturating_sub(MAX_NAMES) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }

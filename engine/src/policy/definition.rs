@@ -12,7 +12,7 @@ use crate::model::object::Object;
 
 impl Policy {
     /// The spec as the API server stores it: without the fields that the CRD does not have and the
-    /// nulls that cannot be stored, and with its defaults. Settings that do not act on the
+    /// nulls that cannot be stored, and with its defaults. Settings that do not apply to the
     /// listeners of this variant are left out.
     pub fn spec(&self) -> Value {
         let mut spec = spec(&self.object);

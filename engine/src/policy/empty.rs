@@ -14,7 +14,7 @@ impl Policy {
     pub(crate) fn without_settings(&self) -> Self {
         Self {
             stanzas: Box::new([PolicyStanza::nothing(self.key())]),
-            length: 0,
+            reading_cost: 0,
             ..self.clone()
         }
     }
@@ -40,8 +40,8 @@ impl Policy {
     pub(crate) fn without_effect(&self) -> Self {
         Self {
             stanzas: Box::default(),
-            length: 0,
-            elsewhere: Box::default(),
+            reading_cost: 0,
+            variants: Box::default(),
             ..self.clone()
         }
     }
@@ -55,8 +55,8 @@ impl Policy {
             .collect();
         (!emptied.is_empty()).then(|| Self {
             stanzas: emptied,
-            length: 0,
-            elsewhere: Box::default(),
+            reading_cost: 0,
+            variants: Box::default(),
             ..self.clone()
         })
     }
@@ -86,9 +86,9 @@ impl Policy {
         self.has_no_effect() || (self.is_empty() && stanzas.all(merges))
     }
 
-    /// Whether it may take the place of policies of its route even if it has no settings: it acts on a rule, and merges only
+    /// Whether it may take the place of policies of its route even if it has no settings: it applies to a rule, and merges only
     /// with policies above the routes.
-    pub fn may_pass_over(&self) -> bool {
+    pub fn may_override_without_settings(&self) -> bool {
         let mut targets = self.targets.iter();
         let by_nearest = *self.profile.merging.merge_with == MergeWith::NearestAboveRoutes;
         by_nearest
@@ -104,7 +104,7 @@ impl Policy {
 
     /// Whether it has no settings and replaces others as a whole.
     pub fn replaces_by_nothing(&self) -> bool {
-        let mut parts = self.parts();
+        let mut parts = self.stanzas();
         !self.stanzas.is_empty() && self.is_empty() && parts.all(StanzaRef::is_whole)
     }
 }

@@ -14,7 +14,7 @@ use crate::model::maps::HashSet;
 
 /// Units of fuel for one side of a request: enough for seven hundred policies with fifty settings each, on a path of
 /// its own each, and for the rest of the review.
-pub(crate) const MOST: usize = 40_000;
+pub(crate) const MAX_UNITS: usize = 40_000;
 
 /// Path length per additional unit of a setting, in bytes including [`KEY`] for each key.
 pub(crate) const PATH: usize = 64;
@@ -67,8 +67,8 @@ pub(crate) const MOST_REFERENCES: usize = 1_000;
 pub(crate) const MOST_ROUTES: usize = 250;
 /// Comparisons with label selectors that may be made per reference.
 pub(crate) const LOOKED_AT: usize = 100;
-/// The maximum number of settings that one policy of the legacy dialect is compared with.
-pub(crate) const MOST_COMPARED: usize = MOST;
+/// The maximum number of settings that one policy of GEP-713 of 2021 is compared with.
+pub(crate) const MOST_COMPARED: usize = MAX_UNITS;
 /// The maximum number of conflicting fields that are reported for one policy on one target.
 pub(crate) const MOST_CONFLICTS: usize = 1_000;
 
@@ -87,7 +87,7 @@ impl Fuel {
     /// The fuel of one request.
     pub(crate) fn of_a_request() -> Self {
         Self {
-            left: Rc::new(Cell::new(Some(MOST))),
+            left: Rc::new(Cell::new(Some(MAX_UNITS))),
             read: Rc::default(),
         }
     }
@@ -108,16 +108,16 @@ impl Fuel {
     }
 
     /// Charges units.
-    pub(crate) fn spend(&self, leaves: usize) {
+    pub(crate) fn spend(&self, units: usize) {
         if let Some(left) = self.left.get() {
-            self.left.set(Some(left.saturating_sub(leaves)));
+            self.left.set(Some(left.saturating_sub(units)));
         }
     }
 
     /// Charges for reading a policy's settings, once. The settings are cached for later requests, but an answer must
     /// not depend on earlier requests.
     pub(crate) fn read(&self, policy: &Policy) {
-        let length = policy.length();
+        let length = policy.reading_cost();
         if length == 0 || !self.is_limited() {
             return;
         }

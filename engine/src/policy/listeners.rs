@@ -1,4 +1,4 @@
-//! Policies on listeners where not all of their settings act: those of other ports, and those that need another
+//! Policies on listeners where not all of their settings apply: those of other ports, and those that need another
 //! protocol.
 
 use std::borrow::Cow;
@@ -42,7 +42,7 @@ impl ListenerFacts {
         general.merging.on_listeners.get(usize::from(self.on?))
     }
 
-    /// The settings of a spec that act on such listeners.
+    /// The settings of a spec that apply to such listeners.
     pub(super) fn acting<'a>(self, spec: &'a Value, profile: &Profile) -> Cow<'a, Value> {
         let mut spec = Cow::Borrowed(spec);
         if self != Self::default() {
@@ -51,7 +51,7 @@ impl ListenerFacts {
         spec
     }
 
-    /// Removes the settings that do not act on such listeners from a spec.
+    /// Removes the settings that do not apply to such listeners from a spec.
     pub(super) fn take_out(self, spec: &mut Value, profile: &Profile) {
         let merging = &profile.merging;
         if let (Some(port), Some(ports)) = (self.port, merging.ports.as_ref()) {
@@ -67,8 +67,8 @@ impl ListenerFacts {
 // === impl Policy ===
 
 impl Policy {
-    /// Its variant on listeners, without the settings that do not act there; `None` if all of them
-    /// act.
+    /// Its variant on listeners, without the settings that do not apply there; `None` if all of them
+    /// apply.
     pub(crate) fn at_listeners(&self, at: ListenerFacts) -> Option<Self> {
         if at == ListenerFacts::default() || self.is_empty() {
             return None;
@@ -96,7 +96,7 @@ impl Policy {
             port: Some(0),
             on: None,
         };
-        let elsewhere = self.at_listeners(at)?;
-        (elsewhere.has_no_effect() || elsewhere.is_empty()).then_some(ports)
+        let variant = self.at_listeners(at)?;
+        (variant.has_no_effect() || variant.is_empty()).then_some(ports)
     }
 }

@@ -9,7 +9,7 @@ use crate::kinds::profile::{Profile, Reference, collect};
 use crate::model::ids::{GroupKind, ObjectKey};
 
 /// More references of one policy are not read.
-const MOST: usize = 64;
+const MAX_REFERENCES: usize = 64;
 
 /// An object that a setting of a policy names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(super) fn read(spec: &Value, profile: &Profile, own: &Arc<str>) -> Box<[Name
         });
         named_objects.extend(named);
     }
-    named_objects.truncate(MOST);
+    named_objects.truncate(MAX_REFERENCES);
     named_objects.into()
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Entry, entries};
+use super::{TargetEntry, entries};
 use crate::kinds::profile::{ANY_VALUE, Profile, Requirement};
 
 // === impl Profile ===
@@ -12,7 +12,7 @@ impl Profile {
     pub fn unmet(&self, spec: &Value) -> Option<String> {
         let mut requirements = self.requirements.iter();
         let unmet = requirements.find(|requirement| !is_met(requirement, spec, self));
-        unmet.map(Requirement::words)
+        unmet.map(Requirement::text)
     }
 }
 
@@ -30,7 +30,7 @@ fn is_met(requirement: &Requirement, spec: &Value, profile: &Profile) -> bool {
             .any(|text| is(text) || (text == ANY_VALUE && is_set(value)))
     });
     let has_field = || any_of.iter().any(|path| is_set(value_at(spec, path)));
-    let is_target = |entry: &Entry<'_>| {
+    let is_target = |entry: &TargetEntry<'_>| {
         let target = entry.target.as_ref().ok();
         target.is_none_or(|target| targets.iter().any(|kind| **kind == *target.gk.kind))
     };

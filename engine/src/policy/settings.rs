@@ -87,7 +87,7 @@ pub fn carries_both(spec: &Value, strategies: &Strategies) -> bool {
 
 /// The values of the fields in which all policies of one target must agree, as text: equal values have equal texts.
 /// Empty if the kind has none.
-pub(super) fn agreed(spec: &Value, profile: &Profile) -> String {
+pub(super) fn fields_that_must_agree(spec: &Value, profile: &Profile) -> String {
     if *profile.same_target != SameTarget::EqualField {
         return String::new();
     }
@@ -220,7 +220,7 @@ fn stanza_strategy(
             });
         }
         (Some(op), _) | (None, Some(Strategy::Merge(_, op))) => op,
-        // The legacy dialect merges field by field (GEP-713 of 2021, hierarchy).
+        // GEP-713 of 2021 merges field by field (hierarchy).
         (None, _) if by_field => Op::Patch,
         (None, _) => Op::Atomic,
     };

@@ -90,7 +90,7 @@ impl PolicyStanza {
             value: (&Value::Object(Map::new())).into(),
             policy: policy.clone(),
             strategy: Some(strategy),
-            is_implied: false,
+            is_controller_default: false,
         };
         Self {
             stanza: Stanza {
@@ -197,7 +197,7 @@ impl<'a> StanzaRef<'a> {
             value: value.into(),
             policy: policy.key().clone(),
             strategy: Some(piece.stanza.strategy),
-            is_implied: false,
+            is_controller_default: false,
         };
         let mut settings = take(spec, piece.stanza.place, &policy.profile);
         let is_patch = !piece.stanza.strategy.is_whole();
@@ -211,7 +211,7 @@ impl<'a> StanzaRef<'a> {
         if is_patch {
             for (path, text) in merging.unset_is.iter() {
                 tree.imply(path, || Setting {
-                    is_implied: true,
+                    is_controller_default: true,
                     ..setting(&Value::from(text.as_str()))
                 });
             }
@@ -274,7 +274,7 @@ mod tests {
             let (adding_up, policy) = (["rules".to_owned()], key());
             let lists = Lists { keys: &keys, combined: &BTreeMap::new(), adding_up: &adding_up, by_policy: &[], policy: &policy };
             let counted = leaves_in(map.iter(), &lists);
-            let setting = |value: &Value| Setting { value: value.into(), policy: key(), strategy: None, is_implied: false };
+            let setting = |value: &Value| Setting { value: value.into(), policy: key(), strategy: None, is_controller_default: false };
             let tree = Tree::read(Value::Object(map), Some(&lists), &setting);
             prop_assert_eq!(counted, tree.leaves());
         }

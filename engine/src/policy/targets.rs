@@ -20,7 +20,7 @@ use crate::model::wording::type_name;
 
 /// One entry of a target field.
 #[derive(Clone, Debug)]
-pub struct Entry<'a> {
+pub struct TargetEntry<'a> {
     /// The field path: `spec.targetRefs[0]`.
     pub path: String,
     /// The target field.
@@ -70,7 +70,7 @@ pub enum Fault {
 pub const MOST_ENTRIES: usize = 64;
 
 /// The first [`MOST_ENTRIES`] entries of the target fields, in the order of the profile and of the spec.
-pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
+pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<TargetEntry<'a>> {
     let mut entries = Vec::new();
     let hidden = hidden(spec, profile);
     for field in &profile.refs.value {
@@ -111,7 +111,7 @@ pub fn has_unread(spec: &Value, profile: &Profile) -> bool {
     fields.map(|field| written(spec, field)).sum::<usize>() > MOST_ENTRIES
 }
 
-/// Whether a selector of everything means the same as no target, for kinds that then act on their namespace.
+/// Whether a selector of everything means the same as no target, for kinds that then apply to their namespace.
 fn is_without(value: &Value, field: &RefField, profile: &Profile) -> bool {
     let everything = match selection(value, field) {
         Some(Select::Labels(Some(selector))) => selector.is_empty(),
@@ -155,7 +155,7 @@ pub(super) fn targets_of_policy(
         targets.push(select.reference_to(annotation.target.clone()));
     }
     if unsaid && *profile.on_missing == OnMissing::Namespace {
-        // A policy in the root namespace acts on all Namespaces.
+        // A policy in the root namespace applies to all Namespaces.
         let select = if profile.root_namespace.as_ref() == Some(own) {
             Select::Labels(Some(Box::default()))
         } else {
@@ -175,7 +175,7 @@ impl Policy {
     }
 }
 
-impl Entry<'_> {
+impl TargetEntry<'_> {
     /// Whether all kinds that can be its target are known.
     pub fn knows_kinds(&self, profile: &Profile, target: &TargetRef) -> bool {
         knows_kinds(profile, self.field, target, self.guessed)
@@ -204,7 +204,12 @@ pub fn value_at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, key| value.get(key))
 }
 
-fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile) -> Entry<'a> {
+fn entry<'a>(
+    path: String,
+    item: &Value,
+    field: &'a RefField,
+    profile: &Profile,
+) -> TargetEntry<'a> {
     let mut target = target(item, field);
     let mut spelling = None;
     let mut guessed = false;
@@ -251,13 +256,13 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
         // If every kind can be a target and all controllers compare exactly, none accepts a kind in
         // another case.
         let in_other_case = spelling.as_ref().is_some_and(|(name, ..)| *name == "kind");
-        let compares_exactly = profile.name_comparison.is_said() && in_other_case;
+        let compares_exactly = profile.name_comparison.is_stated() && in_other_case;
         is_misspelt = written && (is_sure || compares_exactly);
         let kind = !is_misspelt && (!is_sure || profile.takes(field, &target.gk, target.selects()));
         let group = !(guessed && field.needs_group);
         target.is_taken = kind && group && may_take_section(profile, target, field);
     }
-    Entry {
+    TargetEntry {
         path,
         field,
         both: item.get("name").is_some() && field.takes_name() && selection(item, field).is_some(),
@@ -279,14 +284,14 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
 fn knows_kinds(profile: &Profile, field: &RefField, target: &TargetRef, guessed: bool) -> bool {
     let by_name = !guessed && (!target.selects() || field.kinds.is_some());
     let allow = profile.allow.as_ref();
-    let is_refused = !guessed && profile.refused.kinds.contains(&target.gk);
+    let is_refused = !guessed && profile.excluded_targets.kinds.contains(&target.gk);
     is_refused
-        || allow.is_some_and(|allow| allow.is_said() && (allow.from != Source::Crd || by_name))
+        || allow.is_some_and(|allow| allow.is_stated() && (allow.from != Source::Crd || by_name))
 }
 
 /// Whether no certain fact rules out the section of a target.
 fn may_take_section(profile: &Profile, target: &TargetRef, field: &RefField) -> bool {
-    let is_said = profile.allow.as_ref().is_some_and(Fact::is_said);
+    let is_said = profile.allow.as_ref().is_some_and(Fact::is_stated);
     target.is_whole()
         || field.sections != Some(false)
             && !section::has_none(&target.gk)

@@ -14,10 +14,10 @@ use crate::model::projected::token;
 use crate::model::setting_path::SettingPath;
 
 mod fields;
-mod final_settings;
 mod implied;
 mod lists;
 mod side_by_side;
+mod subtree;
 
 use fields::Fields;
 use lists::FieldPlace;
@@ -33,7 +33,7 @@ pub struct Setting {
     /// The strategy that applies to it; `None` for the target's own value.
     pub strategy: Option<Strategy>,
     /// Whether the policy does not write it: its controller takes this value when it merges the policy.
-    pub is_implied: bool,
+    pub is_controller_default: bool,
 }
 
 /// A tree of settings.
@@ -45,9 +45,9 @@ pub(crate) enum Tree {
     List(Vec<(Arc<str>, Tree)>),
     /// A container that replaced something that was not one, and that replaces whatever it is patched onto: a later
     /// patch must not bring back what a policy removed or replaced.
-    Instead(Box<Tree>),
+    Replacement(Box<Tree>),
     /// Several settings at one place, each in force, from the least to the most specific.
-    Each(Vec<Tree>),
+    SideBySide(Vec<Tree>),
 }
 
 /// The part of another tree at the same path as a leaf, or the nearest one above it.
@@ -128,8 +128,8 @@ impl Tree {
     pub(crate) fn is_leaf(&self) -> bool {
         match self {
             Self::Leaf(_) => true,
-            Self::Instead(tree) => tree.is_leaf(),
-            Self::Map(_) | Self::List(_) | Self::Each(_) => false,
+            Self::Replacement(tree) => tree.is_leaf(),
+            Self::Map(_) | Self::List(_) | Self::SideBySide(_) => false,
         }
     }
 
@@ -174,16 +174,16 @@ impl Tree {
                     path.pop();
                 }
             }
-            (Self::Instead(under), over) if !matches!(over, Self::Instead(_)) => {
+            (Self::Replacement(under), over) if !matches!(over, Self::Replacement(_)) => {
                 under.patch_at(over, units, by_entry, path);
             }
             // A value that no policy writes replaces only a value that differs.
             (Self::Leaf(under), Self::Leaf(over))
-                if over.is_implied && under.value == over.value => {}
+                if over.is_controller_default && under.value == over.value => {}
             // An empty object does not change an existing object.
             (Self::Map(_), Self::Leaf(setting)) if setting.value.is_empty_object() => {}
             (under, over) if under.gives_way_to(over) => {
-                *under = Self::Instead(Box::new(over.clone()));
+                *under = Self::Replacement(Box::new(over.clone()));
             }
             (under, over) => *under = over.clone(),
         }
@@ -202,7 +202,7 @@ impl Tree {
         match self {
             Self::Map(_) => true,
             Self::Leaf(setting) => setting.value.is_empty_object(),
-            Self::List(_) | Self::Instead(_) | Self::Each(_) => false,
+            Self::List(_) | Self::Replacement(_) | Self::SideBySide(_) => false,
         }
     }
 
@@ -232,8 +232,8 @@ impl Tree {
             Self::List(list) => list
                 .iter()
                 .for_each(|(key, tree)| below(key, tree, !key.is_empty())),
-            Self::Instead(tree) => tree.visit(path, visit_leaf),
-            Self::Each(each) => each.iter().for_each(|tree| tree.visit(path, visit_leaf)),
+            Self::Replacement(tree) => tree.visit(path, visit_leaf),
+            Self::SideBySide(each) => each.iter().for_each(|tree| tree.visit(path, visit_leaf)),
         }
     }
 
@@ -243,8 +243,8 @@ impl Tree {
             Self::Leaf(setting) => visit_setting(setting),
             Self::Map(map) => map.iter().for_each(|(_, tree)| tree.each(visit_setting)),
             Self::List(list) => list.iter().for_each(|(_, tree)| tree.each(visit_setting)),
-            Self::Instead(tree) => tree.each(visit_setting),
-            Self::Each(each) => each.iter().for_each(|tree| tree.each(visit_setting)),
+            Self::Replacement(tree) => tree.each(visit_setting),
+            Self::SideBySide(each) => each.iter().for_each(|tree| tree.each(visit_setting)),
         }
     }
 
@@ -259,8 +259,8 @@ impl Tree {
             Self::Leaf(setting) => Some(&setting.policy),
             Self::Map(map) => one(map.iter().map(|(_, tree)| tree)),
             Self::List(list) => one(list.iter().map(|(_, tree)| tree)),
-            Self::Instead(tree) => tree.sole(),
-            Self::Each(each) => one(each.iter()),
+            Self::Replacement(tree) => tree.sole(),
+            Self::SideBySide(each) => one(each.iter()),
         }
     }
 
@@ -271,10 +271,10 @@ impl Tree {
         path: &mut SettingPath,
         visit_leaf: &mut impl FnMut(&SettingPath, &'a Setting, &Counterpart<'a, K>),
     ) {
-        if let Self::Instead(other) = other {
+        if let Self::Replacement(other) = other {
             return self.visit_in(other, path, visit_leaf);
         }
-        if let Self::Each(each) = other {
+        if let Self::SideBySide(each) = other {
             let other = self.counterpart(each).unwrap_or(other);
             return self.visit_in(other, path, visit_leaf);
         }
@@ -299,8 +299,8 @@ impl Tree {
             Self::List(list) => list
                 .iter()
                 .for_each(|(key, tree)| below(key, tree, !key.is_empty())),
-            Self::Instead(tree) => tree.visit_in(other, path, visit_leaf),
-            Self::Each(each) => each
+            Self::Replacement(tree) => tree.visit_in(other, path, visit_leaf),
+            Self::SideBySide(each) => each
                 .iter()
                 .for_each(|tree| tree.visit_in(other, path, visit_leaf)),
         }
@@ -309,8 +309,8 @@ impl Tree {
     /// Whether both are the same JSON, regardless of sources and removals.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Instead(one), other) => one.is_same(other),
-            (one, Self::Instead(other)) => one.is_same(other),
+            (Self::Replacement(one), other) => one.is_same(other),
+            (one, Self::Replacement(other)) => one.is_same(other),
             (Self::Leaf(one), Self::Leaf(other)) => one.value == other.value,
             (Self::Map(one), Self::Map(other)) => {
                 let one = one.iter().filter(|(_, tree)| tree.is_there());
@@ -324,7 +324,7 @@ impl Tree {
                 let other = other.iter().filter(|(_, tree)| tree.is_there());
                 same(one, other, |one, other| one.1.is_same(&other.1))
             }
-            (Self::Each(one), Self::Each(other)) => {
+            (Self::SideBySide(one), Self::SideBySide(other)) => {
                 same(one.iter(), other.iter(), |one, other| one.is_same(other))
             }
             (one, other) => one.json("", &mut |_, _| {}) == other.json("", &mut |_, _| {}),
@@ -335,8 +335,8 @@ impl Tree {
     fn is_there(&self) -> bool {
         match self {
             Self::Leaf(setting) => !setting.value.is_null(),
-            Self::Instead(tree) => tree.is_there(),
-            Self::Map(_) | Self::List(_) | Self::Each(_) => true,
+            Self::Replacement(tree) => tree.is_there(),
+            Self::Map(_) | Self::List(_) | Self::SideBySide(_) => true,
         }
     }
 
@@ -367,8 +367,8 @@ impl Tree {
                 }
                 Some(Value::Array(items))
             }
-            Self::Instead(tree) => tree.json(pointer, add_pointer),
-            Self::Each(each) => {
+            Self::Replacement(tree) => tree.json(pointer, add_pointer),
+            Self::SideBySide(each) => {
                 let each = each.iter().enumerate();
                 let values =
                     each.filter_map(|(i, tree)| tree.json(&format!("{pointer}/{i}"), add_pointer));
@@ -383,10 +383,10 @@ impl Tree {
 impl<'a> Children<'a> {
     fn from_tree(tree: &'a Tree) -> Self {
         match tree {
-            Tree::Leaf(_) | Tree::Each(_) => Self::Nothing,
+            Tree::Leaf(_) | Tree::SideBySide(_) => Self::Nothing,
             Tree::Map(map) => Self::Map(map),
             Tree::List(list) => Self::List(places(list), list),
-            Tree::Instead(tree) => Self::from_tree(tree),
+            Tree::Replacement(tree) => Self::from_tree(tree),
         }
     }
 

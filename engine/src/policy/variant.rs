@@ -1,4 +1,4 @@
-//! Variants of a policy: not all of its settings act on every listener, route and level.
+//! Variants of a policy: not all of its settings apply to every listener, route and level.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct ListenerFacts {
     pub(crate) on: Option<u8>,
 }
 
-/// The places at which a variant of a policy acts; the default is the policy with all of its settings.
+/// The places at which a variant of a policy applies; the default is the policy with all of its settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Variant {
     /// The listeners.
@@ -30,14 +30,14 @@ pub(crate) struct Variant {
 // === impl Variant ===
 
 impl Variant {
-    /// The listeners at which it acts.
+    /// The listeners at which it applies.
     pub(super) fn at(self) -> ListenerFacts {
         self.at
     }
 
     /// The variant under the other facts of a profile at this index, first those for some routes and then those for some
     /// levels.
-    pub(super) fn elsewhere(self, index: usize, first_of_levels: usize) -> Self {
+    pub(super) fn at_index(self, index: usize, first_of_levels: usize) -> Self {
         let level = index.checked_sub(first_of_levels);
         match level.map(u8::try_from) {
             Some(level) => Self {
@@ -62,18 +62,18 @@ impl Policy {
 
     /// Its variant on routes for which the profile has other facts, by index in the profile.
     pub(crate) fn on_routes(&self, place: usize) -> Option<&Arc<Self>> {
-        self.elsewhere(place)
+        self.variant_at(place)
     }
 
     /// Its variant at a level at which some settings do nothing for a path; `None` at other levels.
     pub(crate) fn at_level(&self, level: Level, path: OnPath<'_>) -> Option<&Arc<Self>> {
         let (place, _) = self.profile.idle_at(level, path, || self.spec())?;
-        self.elsewhere(self.profile.on_routes.len() + place)
+        self.variant_at(self.profile.on_routes.len() + place)
     }
 
-    fn elsewhere(&self, place: usize) -> Option<&Arc<Self>> {
-        let made = self.elsewhere.get(place)?;
-        let profile = elsewhere(&self.profile).nth(place)?;
+    fn variant_at(&self, place: usize) -> Option<&Arc<Self>> {
+        let made = self.variants.get(place)?;
+        let profile = profile_variants(&self.profile).nth(place)?;
         let read = || Arc::new(self.under(profile, place));
         Some(made.get_or_init(read))
     }
@@ -85,14 +85,14 @@ impl Policy {
         let first_of_levels = self.profile.on_routes.len();
         let variant = Variant {
             at: policy.variant.at,
-            ..self.variant.elsewhere(place, first_of_levels)
+            ..self.variant.at_index(place, first_of_levels)
         };
         Self { variant, ..policy }
     }
 }
 
 /// The facts that hold on some routes, and then those that hold on some levels.
-pub(super) fn elsewhere(profile: &Profile) -> impl Iterator<Item = &Arc<Profile>> {
+pub(super) fn profile_variants(profile: &Profile) -> impl Iterator<Item = &Arc<Profile>> {
     let on_routes = profile.on_routes.iter().map(|on| &on.profile);
     on_routes.chain(profile.ineffective.iter().map(|idle| &idle.profile))
 }

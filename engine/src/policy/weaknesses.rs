@@ -19,13 +19,13 @@ impl Policy {
         condition.holds_for(Some(&self.object.meta))
             && self.sets_one(&weakness.settings)
             && self
-                .parts()
+                .stanzas()
                 .any(|part| condition.holds_in_lazy(|| part.as_in_force().json()))
     }
 
     /// Whether it has a setting at or below one of these paths.
     pub(crate) fn sets_one(&self, settings: &[SpecPath]) -> bool {
-        let mut paths = self.parts().flat_map(StanzaRef::paths);
+        let mut paths = self.stanzas().flat_map(StanzaRef::paths);
         paths.any(|path| settings.iter().any(|setting| is_under(&path, setting)))
     }
 }

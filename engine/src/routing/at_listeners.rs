@@ -7,21 +7,21 @@ use super::choice::{Choice, MatchingRule};
 use super::choose::Hosts;
 use super::criterion::Criterion;
 use super::hostname::ListenerHosts;
-use super::listeners::Entry;
+use super::listeners::OwnedListener;
 use super::messages;
 use super::request::Request;
-use super::{Matching, NotTaken, RequestMatch, Stage};
+use super::{MatchResult, Matching, NotTaken, Stage};
 use crate::kinds::profile::{ListenerIsolation, RuleOrder};
 use crate::model::ids::ObjectKey;
-use crate::topology::{ListenerHostname, Refusal, intersect, kept_out_by};
+use crate::topology::{ListenerHostname, NotAttachedReason, intersect, kept_out_by};
 
 /// The known facts about the controller of the listeners.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ControllerRules {
     /// The isolation of the listeners, if it is known.
     pub(super) isolation: Option<ListenerIsolation>,
-    /// Whether it refuses requests with the host of another listener than the one that has the connection, if that is known.
-    pub(super) refuses_misdirected_requests: Option<bool>,
+    /// Whether the controller rejects requests with the host of another listener than the one that has the connection, if that is known.
+    pub(super) rejects_misdirected_requests: Option<bool>,
     /// The order in which it tries rules.
     pub(super) order: RuleOrder,
 }
@@ -39,7 +39,7 @@ pub(super) struct AtListeners<'a, 'm> {
 
 /// A listener with the routes that refer to it.
 struct Point<'a> {
-    entry: Entry<'a>,
+    entry: OwnedListener<'a>,
     /// The host of the request, as routes of the listener see it.
     host: Option<String>,
     /// The hostnames that the listener leaves to others.
@@ -54,10 +54,10 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     pub(super) fn new(
         matching: &'m Matching<'a>,
         request: &'m Request,
-        (taking, others): (&[Entry<'a>], &[Entry<'a>]),
+        (taking, others): (&[OwnedListener<'a>], &[OwnedListener<'a>]),
         rules: ControllerRules,
     ) -> Self {
-        let point = |entry: &Entry<'a>| {
+        let point = |entry: &OwnedListener<'a>| {
             let own = entry.own(matching.snapshot());
             Point {
                 entry: *entry,
@@ -76,7 +76,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     }
 
     /// The rule that takes the request; `None` if there is no listener.
-    pub(super) fn result(&self) -> Option<RequestMatch> {
+    pub(super) fn result(&self) -> Option<MatchResult> {
         let points = self.points.iter();
         let choices = points.map(|point| (point, self.choose(point)));
         let mut choices: Vec<(&Point<'a>, Choice<'a>)> = choices.collect();
@@ -117,11 +117,11 @@ impl<'a, 'm> AtListeners<'a, 'm> {
         let all = Choice::of_all(choices.into_iter().map(|(_, choice)| choice));
         let mut outcome = match taken {
             Some(outcome) => outcome,
-            None => self.untaken(&all)?,
+            None => self.not_served(&all)?,
         };
-        let (apart, known) = self.kept_apart(&all);
+        let (apart, known) = self.excluded_by_isolation(&all);
         let mut lost = all.others();
-        lost.extend(self.kept_out(&all, known));
+        lost.extend(self.not_attached(&all, known));
         lost.extend(apart);
         outcome.notes.extend(messages::order_notes(&all));
         outcome.notes.extend(doubt);
@@ -143,8 +143,8 @@ impl<'a, 'm> AtListeners<'a, 'm> {
 
     /// The choice if the listener left no hostname to others.
     fn choose_alone(&self, point: &Point<'a>) -> Choice<'a> {
-        let isolated = point.candidates.refused.iter();
-        let isolated = isolated.filter(|(.., why)| *why == Refusal::Isolated);
+        let isolated = point.candidates.excluded.iter();
+        let isolated = isolated.filter(|(.., why)| *why == NotAttachedReason::Isolated);
         let routes = isolated.map(|(route, ..)| *route);
         let routes = point.candidates.routes.iter().copied().chain(routes);
         let hosts = self.hosts(point, None);
@@ -162,33 +162,33 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     }
 
     /// The result if no rule takes the request.
-    fn untaken(&self, choice: &Choice<'_>) -> Option<RequestMatch> {
+    fn not_served(&self, choice: &Choice<'_>) -> Option<MatchResult> {
         let first = self.points.first()?;
         let (stage, why, near) = if self.points.iter().all(|p| p.candidates.routes.is_empty()) {
             let why = "no route is attached to the listener".to_owned();
             (Stage::Route, why, Vec::new())
-        } else if choice.says_nothing() {
+        } else if choice.no_hostname_matches() {
             // The server name, where the listener reads no host.
             let host = first.host.as_deref();
             let words = host.map_or_else(|| self.request.host_words(), ToOwned::to_owned);
             let why = format!("no route of the listener has the hostname {words}");
-            let elsewhere = choice.elsewhere.iter().copied();
+            let elsewhere = choice.other_hostname.iter().copied();
             let near = messages::hostnames(elsewhere, host.unwrap_or_default());
             (Stage::RouteHostname, why, near)
         } else {
             let why = match &choice.best_hostname {
-                Some(best) if !choice.hidden.is_empty() => format!(
+                Some(best) if !choice.less_specific_hostname.is_empty() => format!(
                     "no rule with {} takes the request, and the controller tries no others",
-                    best.words()
+                    best.text()
                 ),
-                _ if choice.order.one_path && !choice.set_apart.is_empty() => {
+                _ if choice.order.one_path && !choice.not_tried.is_empty() => {
                     "no rule with the most specific path that fits takes the request, and the controller tries no others".to_owned()
                 }
                 _ => "no rule of the listener's routes takes the request".to_owned(),
             };
             (Stage::Rule, why, messages::near(&choice.misses))
         };
-        Some(RequestMatch::missed(
+        Some(MatchResult::missed(
             first.entry.entry_point(),
             stage,
             why,
@@ -198,8 +198,11 @@ impl<'a, 'm> AtListeners<'a, 'm> {
 
     /// The rules that listeners would choose if they left no hostname to others, with the reasons
     /// why they do not; and the ids of all rules among which they would choose.
-    fn kept_apart(&self, choice: &Choice<'a>) -> (Vec<NotTaken>, BTreeSet<Id>) {
-        let all = choice.matching_rules.iter().chain(&choice.hidden);
+    fn excluded_by_isolation(&self, choice: &Choice<'a>) -> (Vec<NotTaken>, BTreeSet<Id>) {
+        let all = choice
+            .matching_rules
+            .iter()
+            .chain(&choice.less_specific_hostname);
         let mut known: BTreeSet<Id> = all.map(MatchingRule::id).collect();
         let mut lost = Vec::new();
         for point in &self.points {
@@ -248,8 +251,8 @@ impl<'a, 'm> AtListeners<'a, 'm> {
             theirs.is_some_and(|theirs| intersect(theirs, name))
         };
         let mut narrower = self.points.iter().take_while(|other| !other.is(point));
-        let other = narrower.find(has_it)?.entry.words();
-        let own = point.entry.words();
+        let other = narrower.find(has_it)?.entry.text();
+        let own = point.entry.text();
         Some(format!("{own} leaves hostname {name} to {other}"))
     }
 
@@ -271,7 +274,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     }
 
     /// Routes that would take the request, but are not attached to the listeners. Those `seen` have a better reason.
-    fn kept_out(&self, choice: &Choice<'a>, mut seen: BTreeSet<Id>) -> Vec<NotTaken> {
+    fn not_attached(&self, choice: &Choice<'a>, mut seen: BTreeSet<Id>) -> Vec<NotTaken> {
         let mut lost = Vec::new();
         for point in &self.points {
             let hosts = self.hosts(point, None);
@@ -283,29 +286,31 @@ impl<'a, 'm> AtListeners<'a, 'm> {
                     lost.push(matching_rule.lost(Criterion::RouteKind, kept_out_by(winner)));
                 }
             }
-            for (route, parent, why) in &point.candidates.refused {
+            for (route, parent, why) in &point.candidates.excluded {
                 let named = parent.section.as_ref() == Some(&point.entry.listener.name);
                 // References to other listeners are irrelevant.
                 let meant = match why {
-                    Refusal::Isolated => false,
-                    Refusal::Protocol => named,
-                    Refusal::Section | Refusal::Port => choice.matching_rules.is_empty(),
-                    Refusal::Waypoint
-                    | Refusal::Kind
-                    | Refusal::Hostname
-                    | Refusal::Namespace
-                    | Refusal::Unread
-                    | Refusal::Rules
-                    | Refusal::Filter
-                    | Refusal::Conflict(_)
-                    | Refusal::Reported => true,
+                    NotAttachedReason::Isolated => false,
+                    NotAttachedReason::Protocol => named,
+                    NotAttachedReason::Section | NotAttachedReason::Port => {
+                        choice.matching_rules.is_empty()
+                    }
+                    NotAttachedReason::Waypoint
+                    | NotAttachedReason::Kind
+                    | NotAttachedReason::Hostname
+                    | NotAttachedReason::Namespace
+                    | NotAttachedReason::SelectorUnreadable
+                    | NotAttachedReason::Rules
+                    | NotAttachedReason::Filter
+                    | NotAttachedReason::ListenerNotAccepted(_)
+                    | NotAttachedReason::Reported => true,
                 };
                 if meant
                     && let Some(matching_rule) = chosen(*route).matching_rules.first()
                     && seen.insert(matching_rule.id())
                 {
                     let snapshot = self.matching.snapshot();
-                    let why = messages::refused(snapshot, &point.entry, route, parent, *why);
+                    let why = messages::not_attached(snapshot, &point.entry, route, parent, *why);
                     lost.push(matching_rule.lost(Criterion::NotAttached, why));
                 }
             }

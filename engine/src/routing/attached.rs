@@ -11,7 +11,8 @@ use crate::policy::Precedence;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{delegates, is_dead_end};
 use crate::topology::{
-    KeptOut, OwnListener, Refusal, controller_facts, kept_out, perhaps_kept_out, refusal,
+    KeptOut, NotAttachedReason, OwnListener, controller_facts, kept_out, perhaps_kept_out,
+    why_not_attached,
 };
 
 /// The routes that refer to the owner of a listener, from the point of view of this listener.
@@ -24,14 +25,25 @@ pub(super) struct Attached<'a> {
     pub(super) delegated: Vec<DelegatedRoute<'a>>,
     /// Attached routes, the oldest first.
     pub(super) routes: Vec<&'a Arc<Object>>,
-    /// Routes that the listener refuses, each with the parent reference that comes closest.
-    pub(super) refused: Vec<(&'a Arc<Object>, &'a ParentRef, Refusal)>,
-    /// Routes that the controller refuses because of an older route of another kind, which is the
+    /// Routes that the listener does not accept, each with the parent reference that comes closest.
+    pub(super) excluded: Vec<(&'a Arc<Object>, &'a ParentRef, NotAttachedReason)>,
+    /// Routes that the controller rejects because of an older route of another kind, which is the
     /// second value.
     pub(super) rejected: Vec<(&'a Arc<Object>, Arc<Object>)>,
-    /// Attached routes that it may refuse for that reason, if the behaviour of the controller is
+    /// Attached routes that it may reject for that reason, if the behaviour of the controller is
     /// unknown.
     pub(super) doubtful: KeptOut,
+}
+
+/// Whether a rule passes its requests to other routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Delegation {
+    /// It serves them itself.
+    None,
+    /// Other routes get them.
+    Delegates,
+    /// It delegates, and no other route takes them: they get an error.
+    DeadEnd,
 }
 
 /// Sorts the routes that refer to the owner of a listener.
@@ -41,18 +53,18 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Att
         facts: facts_at(snapshot, own),
         delegated: Vec::new(),
         routes: Vec::new(),
-        refused: Vec::new(),
+        excluded: Vec::new(),
         rejected: Vec::new(),
         doubtful: perhaps_kept_out(snapshot, own),
     };
     let kept_out = kept_out(snapshot, own);
     let routes = snapshot.below(&own.owner.key);
     for route in routes.filter(|o| is_route(&o.key.gk)) {
-        // The checks are ordered, so the largest refusal has passed the most checks.
-        let mut nearest: Option<(Refusal, &ParentRef)> = None;
+        // The checks are ordered, so the largest reason has passed the most checks.
+        let mut nearest: Option<(NotAttachedReason, &ParentRef)> = None;
         let mut taken = false;
         for parent in route.parents_to(&own.owner.key) {
-            match refusal(snapshot, own, route, parent) {
+            match why_not_attached(snapshot, own, route, parent) {
                 None => taken = true,
                 Some(why) if nearest.is_none_or(|(known, _)| known < why) => {
                     nearest = Some((why, parent));
@@ -63,7 +75,7 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Att
         match (nearest, kept_out.get(&route.key)) {
             (_, Some(winner)) if taken => attached.rejected.push((route, winner.clone())),
             _ if taken => attached.routes.push(route),
-            (Some((why, parent)), _) => attached.refused.push((route, parent, why)),
+            (Some((why, parent)), _) => attached.excluded.push((route, parent, why)),
             (None, _) => {}
         }
     }
@@ -83,10 +95,11 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Att
 // === impl Attached ===
 
 impl Attached<'_> {
-    /// Whether a rule passes its requests to other routes; `None` if it does not delegate. Requests
-    /// that it cannot pass on get an error. `above` are the routes above its own.
-    pub(super) fn hands_on(&self, rule: &Rule, place: &Place, above: &[Step]) -> Option<bool> {
-        let facts = self.facts.filter(|facts| delegates(facts, rule))?;
+    /// The delegation by a rule. `above` are the routes above its own.
+    pub(super) fn delegation_of(&self, rule: &Rule, place: &Place, above: &[Step]) -> Delegation {
+        let Some(facts) = self.facts.filter(|facts| delegates(facts, rule)) else {
+            return Delegation::None;
+        };
         let below = self.delegated.iter().filter(|below| {
             let mut steps = below.above.iter().rev();
             let is_directly_above = steps.next().is_some_and(|step| step.place == *place);
@@ -99,6 +112,10 @@ impl Attached<'_> {
             is_directly_above && chain == places(above)
         });
         let routes: Vec<&Arc<Object>> = below.map(|below| below.route).collect();
-        Some(!is_dead_end(self.snapshot, facts, rule, &routes))
+        if is_dead_end(self.snapshot, facts, rule, &routes) {
+            Delegation::DeadEnd
+        } else {
+            Delegation::Delegates
+        }
     }
 }

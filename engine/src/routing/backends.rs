@@ -6,8 +6,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::filters::{Filters, RedirectContext};
-use super::spec::{BackendSpec, Rule};
+use super::filters::{RedirectContext, RuleFilters};
+use super::spec::{BackendSpec, RuleSpec};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::level::Level;
 use crate::model::object::{BackendRef, Node, Object};
@@ -15,7 +15,7 @@ use crate::model::section;
 use crate::state::grants::granted;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::may_stand_for_routes;
-use crate::topology::{Unreached, refused};
+use crate::topology::{Unreached, why_rejected};
 
 /// A backend of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +134,7 @@ pub(super) fn backends(
 /// The response of a backend's own filter.
 pub(super) fn of_backend(
     backend: &Backend,
-    filters: &Filters,
+    filters: &RuleFilters,
     context: &RedirectContext<'_>,
 ) -> Option<Answer> {
     let redirect = filters
@@ -152,7 +152,7 @@ pub(super) fn of_backend(
 pub(super) fn mirrors(
     snapshot: &Snapshot,
     route: &Object,
-    rule: &Rule,
+    rule: &RuleSpec,
     in_mesh: bool,
 ) -> Vec<Mirrored> {
     let of_backends = rule.backends.iter().flat_map(|b| &b.filters.mirrors);
@@ -197,7 +197,7 @@ fn state(snapshot: &Snapshot, route: &Object, reference: &BackendRef, in_mesh: b
     };
     match (&object.node, reference.port) {
         (Node::Service { .. }, None) => State::PortUnsaid,
-        _ if let Some(refused) = refused(snapshot, route, reference) => match refused {
+        _ if let Some(refused) = why_rejected(snapshot, route, reference) => match refused {
             Unreached::OtherProtocol(_) => State::NoSuchPort,
             _ => State::NoBackend,
         },
@@ -233,7 +233,7 @@ pub(super) fn uncovered(snapshot: &Snapshot, route: &Object, backends: &[Backend
 /// The response if no backend gives one; `None` if a backend can be reached.
 pub(super) fn answer(
     route: &Object,
-    filters: &Filters,
+    filters: &RuleFilters,
     backends: &[Backend],
     context: &RedirectContext<'_>,
 ) -> Option<Answer> {

@@ -8,7 +8,7 @@ use super::holds::Mismatch;
 use super::hostname::{HostMatch, Specificity};
 use super::path::Path;
 use super::rank::{Rank, RankedRule};
-use super::spec::{MatchSpec, Rule};
+use super::spec::{MatchSpec, RuleSpec};
 use crate::kinds::profile::RuleOrder;
 use crate::model::level::Step;
 use crate::model::object::Object;
@@ -21,7 +21,7 @@ pub(super) struct MatchingRule<'a> {
     pub(super) label: Arc<str>,
     pub(super) hostname: HostMatch<'a>,
     pub(super) wants: MatchSpec,
-    pub(super) rule: Rule,
+    pub(super) rule: RuleSpec,
     /// The routes that delegate to the route, and their rules, from the top down.
     pub(super) above: Vec<Step>,
     /// Whether the rule delegates, and a backend of it stands for no route that takes its requests.
@@ -60,11 +60,11 @@ impl PathSpecificity {
 
 /// Why a controller does not try a rule, although it has a match for the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SetApart {
+pub(super) enum NotTried {
     /// In its list it is behind a rule for all requests.
-    BehindEnd,
+    AfterCatchAll,
     /// A more specific path fits.
-    OtherPath,
+    LessSpecificPath,
 }
 
 /// The rules that match a request, and the others with the reasons.
@@ -73,9 +73,9 @@ pub(super) struct Choice<'a> {
     /// Rules with a match, the winner first.
     pub(super) matching_rules: Vec<MatchingRule<'a>>,
     /// Rules with a match that the controller does not try, because other routes have a more specific hostname.
-    pub(super) hidden: Vec<MatchingRule<'a>>,
+    pub(super) less_specific_hostname: Vec<MatchingRule<'a>>,
     /// Rules with a match that the controller does not try, and why.
-    pub(super) set_apart: Vec<(MatchingRule<'a>, SetApart)>,
+    pub(super) not_tried: Vec<(MatchingRule<'a>, NotTried)>,
     /// The specificity of each path that fits, whether or not the rest of its match does, by that of the hostname. Kept only if the
     /// controller tries rules of one path alone.
     pub(super) paths: Vec<(Specificity, PathSpecificity)>,
@@ -86,7 +86,7 @@ pub(super) struct Choice<'a> {
     /// Rules without a match, the closest first.
     pub(super) misses: Vec<Miss<'a>>,
     /// Routes whose hostnames do not match.
-    pub(super) elsewhere: Vec<&'a Arc<Object>>,
+    pub(super) other_hostname: Vec<&'a Arc<Object>>,
     /// The order in which rules are tried.
     pub(super) order: RuleOrder,
 }
@@ -114,7 +114,7 @@ impl<'a> Choice<'a> {
         let (tried, hidden): (Vec<_>, Vec<_>) =
             all.partition(|rule| rule.hostname.specificity == best);
         self.matching_rules = tried;
-        self.hidden.extend(hidden);
+        self.less_specific_hostname.extend(hidden);
         self.misses.retain(|miss| miss.hostname == best);
     }
 
@@ -129,8 +129,10 @@ impl<'a> Choice<'a> {
         };
         let (behind, tried): (Vec<_>, Vec<_>) = all.into_iter().partition(is_behind);
         self.matching_rules = tried;
-        let behind = behind.into_iter().map(|rule| (rule, SetApart::BehindEnd));
-        self.set_apart.extend(behind);
+        let behind = behind
+            .into_iter()
+            .map(|rule| (rule, NotTried::AfterCatchAll));
+        self.not_tried.extend(behind);
     }
 
     /// The most specific path that fits, if the controller tries the rules with that path alone.
@@ -149,7 +151,7 @@ impl<'a> Choice<'a> {
             .partition(|rule| PathSpecificity::of(&rule.rank, &rule.wants).as_ref() == Some(only));
         self.matching_rules = tried;
         let others = others.into_iter();
-        self.set_apart
-            .extend(others.map(|rule| (rule, SetApart::OtherPath)));
+        self.not_tried
+            .extend(others.map(|rule| (rule, NotTried::LessSpecificPath)));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::attached::Attached;
+use super::attached::{Attached, Delegation};
 use super::choice::{Choice, MatchingRule, Miss, PathSpecificity};
 use super::criterion::Criterion;
 use super::delegated::DelegatedRoute;
@@ -12,7 +12,7 @@ use super::hostname::{self, HostMatch, ListenerHosts};
 use super::messages;
 use super::rank::{Rank, RankContext, RankedRule, kind_of};
 use super::request::Request;
-use super::spec::{Dialect, MatchSpec};
+use super::spec::{MatchSpec, RouteProtocol};
 use super::{Matching, NotTaken};
 use crate::kinds::profile::{RuleLists, RuleOrder};
 use crate::model::ids::ObjectKey;
@@ -41,15 +41,15 @@ pub(super) enum Hosts<'h> {
 
 /// The lists of rules that a controller keeps apart, by the hostname of their routes: the first route of each, and whether it is
 /// in another namespace than the Gateway.
-type Lists<'a> = BTreeMap<Option<&'a Arc<str>>, (bool, Precedence)>;
+type RuleListsByHostname<'a> = BTreeMap<Option<&'a Arc<str>>, (bool, Precedence)>;
 
-pub(super) fn dialect(route: &Object) -> Dialect {
+pub(super) fn dialect(route: &Object) -> RouteProtocol {
     if route.key.gk.is_gateway_api("HTTPRoute") {
-        Dialect::Http
+        RouteProtocol::Http
     } else if route.key.gk.is_gateway_api("GRPCRoute") {
-        Dialect::Grpc
+        RouteProtocol::Grpc
     } else {
-        Dialect::None
+        RouteProtocol::None
     }
 }
 
@@ -107,14 +107,14 @@ impl<'a> Matching<'a> {
             ..Choice::default()
         };
         let mut matching = Vec::new();
-        let mut lists: Lists<'a> = BTreeMap::new();
+        let mut lists: RuleListsByHostname<'a> = BTreeMap::new();
         for candidate in candidates {
             let matched = match hosts {
                 Hosts::Count(at) => hostname::best(candidate.root.hostnames(), &at),
                 Hosts::Ignored(_) => Some(HostMatch::default()),
             };
             let Some(matched) = matched else {
-                choice.elsewhere.push(candidate.route);
+                choice.other_hostname.push(candidate.route);
                 continue;
             };
             choice.note_hostname(&matched);
@@ -171,8 +171,8 @@ impl<'a> Matching<'a> {
         };
         for (index, rule) in rules.iter().enumerate() {
             let label = section::rule_label(route, index);
-            let hands_on = candidate.hands_on(index, &label);
-            if hands_on == Some(true) {
+            let delegation = candidate.delegation_of(index, &label);
+            if delegation == Delegation::Delegates {
                 continue;
             }
             let delegated = candidate.below.map(|below| {
@@ -207,7 +207,7 @@ impl<'a> Matching<'a> {
                     above: candidate
                         .below
                         .map_or_else(Vec::new, |below| below.above.clone()),
-                    is_dead_end: hands_on == Some(false),
+                    is_dead_end: delegation == Delegation::DeadEnd,
                 }),
                 (None, Some((against, alike))) => choice.misses.push(Miss {
                     route,
@@ -225,14 +225,17 @@ impl<'a> Matching<'a> {
 // === impl Candidate ===
 
 impl Candidate<'_, '_> {
-    /// Whether a rule hands its requests on to other routes; `None` if it does not delegate.
-    fn hands_on(&self, index: usize, label: &Arc<str>) -> Option<bool> {
+    /// The delegation by the rule at an index.
+    fn delegation_of(&self, index: usize, label: &Arc<str>) -> Delegation {
         let Node::Route { rules, .. } = &self.route.node else {
-            return None;
+            return Delegation::None;
+        };
+        let Some((attached, rule)) = self.at.zip(rules.get(index)) else {
+            return Delegation::None;
         };
         let above = self.below.map_or(&[][..], |below| &below.above);
         let place = self.route.key.section(label.clone());
-        self.at?.hands_on(rules.get(index)?, &place, above)
+        attached.delegation_of(rule, &place, above)
     }
 }
 
@@ -250,7 +253,7 @@ struct Judged {
 }
 
 fn judge(
-    reading: (Dialect, RuleOrder),
+    reading: (RouteProtocol, RuleOrder),
     matches: &[Result<MatchSpec, String>],
     request: &Request,
     ranked: impl Fn(&MatchSpec) -> RankedRule,
@@ -294,17 +297,17 @@ fn judge(
 /// The first condition of a match that a request fails; `None` if the match takes it. An error
 /// names an expression that cannot be read.
 fn holds(
-    (dialect, order): (Dialect, RuleOrder),
+    (dialect, order): (RouteProtocol, RuleOrder),
     wants: &MatchSpec,
     request: &Request,
 ) -> Result<Option<Mismatch>, String> {
     let holds = match dialect {
-        Dialect::Http => holds::http(wants, request, order),
-        Dialect::Grpc => match order.grpc_calls_as_paths {
+        RouteProtocol::Http => holds::http(wants, request, order),
+        RouteProtocol::Grpc => match order.grpc_calls_as_paths {
             Some(calls) => holds::grpc_path(wants, request, calls),
             None => holds::grpc(wants, request),
         },
-        Dialect::None => Evaluation::Yes,
+        RouteProtocol::None => Evaluation::Yes,
     };
     match holds {
         Evaluation::Yes => Ok(None),
@@ -360,10 +363,11 @@ impl Choice<'_> {
             all.matching_rules.extend(choice.matching_rules);
             all.unknown.extend(choice.unknown);
             all.misses.extend(choice.misses);
-            all.hidden.extend(choice.hidden);
-            all.set_apart.extend(choice.set_apart);
+            all.less_specific_hostname
+                .extend(choice.less_specific_hostname);
+            all.not_tried.extend(choice.not_tried);
             all.paths.extend(choice.paths);
-            all.elsewhere.extend(choice.elsewhere);
+            all.other_hostname.extend(choice.other_hostname);
             all.order = choice.order;
             if let Some(best) = &choice.best_hostname {
                 all.note_hostname(best);
@@ -373,9 +377,9 @@ impl Choice<'_> {
         let mut seen = BTreeSet::new();
         all.matching_rules
             .retain(|matching_rule| seen.insert(matching_rule.id()));
-        all.set_apart
+        all.not_tried
             .retain(|(matching_rule, _)| seen.insert(matching_rule.id()));
-        all.hidden
+        all.less_specific_hostname
             .retain(|matching_rule| seen.insert(matching_rule.id()));
         all.unknown.dedup();
         all.misses
@@ -389,8 +393,8 @@ impl Choice<'_> {
             by_rank.then_with(|| a.route.key.cmp(&b.route.key))
         };
         self.matching_rules.sort_by(in_order);
-        self.hidden.sort_by(in_order);
-        self.set_apart.sort_by(|(a, _), (b, _)| in_order(a, b));
+        self.less_specific_hostname.sort_by(in_order);
+        self.not_tried.sort_by(|(a, _), (b, _)| in_order(a, b));
         self.unknown
             .sort_by(|a, b| (&a.route, &a.rule).cmp(&(&b.route, &b.rule)));
         self.misses.sort_by(|a, b| {
@@ -401,19 +405,19 @@ impl Choice<'_> {
     }
 
     /// Whether there are routes, but none of them has the hostname.
-    pub(super) fn says_nothing(&self) -> bool {
-        self.misses.is_empty() && self.unknown.is_empty() && !self.elsewhere.is_empty()
+    pub(super) fn no_hostname_matches(&self) -> bool {
+        self.misses.is_empty() && self.unknown.is_empty() && !self.other_hostname.is_empty()
     }
 
     /// The matching rules after the winner, those that the controller does not try, and the rules that cannot be evaluated.
     pub(super) fn others(&self) -> Vec<NotTaken> {
-        let hidden = self.hidden.iter().map(|matching_rule| {
-            let why = messages::hidden(matching_rule, self.best_hostname.as_ref());
+        let hidden = self.less_specific_hostname.iter().map(|matching_rule| {
+            let why = messages::less_specific_hostname(matching_rule, self.best_hostname.as_ref());
             matching_rule.lost(Criterion::Hostname, why)
         });
         let winner = self.matching_rules.first();
-        let set_apart = self.set_apart.iter().map(|(matching_rule, why)| {
-            let why = messages::set_apart(*why, winner, matching_rule, self.order);
+        let set_apart = self.not_tried.iter().map(|(matching_rule, why)| {
+            let why = messages::not_tried(*why, winner, matching_rule, self.order);
             matching_rule.lost(Criterion::Path, why)
         });
         let hidden = set_apart.chain(hidden);

@@ -17,10 +17,10 @@ const MOST_AUTOMATA: usize = 128;
 /// More pairs of states are not visited.
 const MOST_PAIRS: usize = 10_000;
 /// The longest text.
-const LONGEST: usize = 1024;
+const MAX_TEXT_LENGTH: usize = 1024;
 
 /// A state of each automaton.
-type Pair = (StateID, StateID);
+type StatePair = (StateID, StateID);
 
 /// The automata of expressions, each built once: a match is compared with many others.
 #[derive(Debug, Default)]
@@ -51,15 +51,15 @@ impl Automata {
 pub(super) fn common_text(automata: &Automata, one: &str, other: &str) -> Option<String> {
     let (one, other) = (automata.automaton(one)?, automata.automaton(other)?);
     let anchored = start::Config::new().anchored(Anchored::Yes);
-    let first: Pair = (
+    let first: StatePair = (
         one.start_state(&anchored).ok()?,
         other.start_state(&anchored).ok()?,
     );
-    let is_match = |(a, b): Pair| {
+    let is_match = |(a, b): StatePair| {
         one.is_match_state(one.next_eoi_state(a)) && other.is_match_state(other.next_eoi_state(b))
     };
     // By pair of states: the pair before it, and the byte that leads from there.
-    let mut before: HashMap<Pair, Option<(Pair, u8)>> = HashMap::from([(first, None)]);
+    let mut before: HashMap<StatePair, Option<(StatePair, u8)>> = HashMap::from([(first, None)]);
     let mut queue = VecDeque::from([first]);
     while let Some(pair) = queue.pop_front() {
         if is_match(pair) {
@@ -104,13 +104,13 @@ fn characters() -> impl Iterator<Item = u8> {
 }
 
 /// The bytes that lead to a pair of states.
-fn text(before: &HashMap<Pair, Option<(Pair, u8)>>, last: Pair) -> Option<String> {
+fn text(before: &HashMap<StatePair, Option<(StatePair, u8)>>, last: StatePair) -> Option<String> {
     let mut bytes = Vec::new();
     let mut at = last;
     while let Some(Some((pair, byte))) = before.get(&at) {
         bytes.push(*byte);
         at = *pair;
-        if bytes.len() > LONGEST {
+        if bytes.len() > MAX_TEXT_LENGTH {
             return None;
         }
     }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 /// The most origins to list in an answer.
-const SHOWN: usize = 3;
+const MAX_ORIGINS: usize = 3;
 
 /// A filter that answers CORS preflight requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -42,9 +42,9 @@ impl Cors {
         let allowed = match self.origins() {
             [] => "none".to_owned(),
             all => {
-                let shown = all.iter().take(SHOWN).map(String::as_str);
+                let shown = all.iter().take(MAX_ORIGINS).map(String::as_str);
                 let shown = shown.collect::<Vec<_>>().join(", ");
-                match all.len().saturating_sub(SHOWN) {
+                match all.len().saturating_sub(MAX_ORIGINS) {
                     0 => shown,
                     more => format!("{shown} and {more} more"),
                 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::kinds::profile::DelegationFile;
 use crate::model::level::{Level, Step};
-use crate::model::object::{Object, RequestMatch};
+use crate::model::object::{Object, RouteMatch};
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::delegated_to;
 use crate::topology::{DelegatedPaths, OwnListener, RouteKindConflicts, controller_facts};
@@ -19,7 +19,7 @@ pub(super) struct DelegatedRoute<'a> {
     /// The routes above it, and their rules that delegate, from the root down.
     pub(super) above: Vec<Step>,
     /// The requests that reach each of its rules.
-    pub(super) matches: Vec<Vec<RequestMatch>>,
+    pub(super) matches: Vec<Vec<RouteMatch>>,
 }
 
 /// The facts of the controller of a listener about delegation, if it follows delegation.
@@ -51,7 +51,10 @@ pub(super) fn delegated_at<'a>(
             continue;
         };
         for path in search.paths_to(&mut own, route) {
-            let steps = path.steps.iter().filter(|step| !step.level.is_upper());
+            let steps = path
+                .steps
+                .iter()
+                .filter(|step| !step.level.is_above_routes());
             let above: Vec<Step> = steps.cloned().collect();
             let root = above.iter().find(|step| step.level == Level::Route);
             let root = root.and_then(|step| snapshot.get(&step.place.object));

@@ -7,7 +7,7 @@ use super::expression::Expression;
 /// Expressions that repeat more often have no example.
 const MOST_REPEATED: u32 = 64;
 /// The longest example.
-const LONGEST: usize = 1024;
+const MAX_EXAMPLE_LENGTH: usize = 1024;
 /// The largest number of alternatives with an example; those after them have none.
 const MOST_ALTERNATIVES: usize = 8;
 
@@ -26,7 +26,9 @@ pub(super) fn examples<'a>(
     filler: &'a str,
 ) -> impl Iterator<Item = String> + 'a {
     let compiled = Expression::from(expression.to_owned());
-    let fits = move |text: &String| text.len() <= LONGEST && compiled.covers(text) == Some(true);
+    let fits = move |text: &String| {
+        text.len() <= MAX_EXAMPLE_LENGTH && compiled.covers(text) == Some(true)
+    };
     let hir = regex_syntax::parse(expression).ok();
     let mut known: Vec<String> = Vec::new();
     let texts = (0..MOST_ALTERNATIVES).map_while(move |alternative| {
@@ -72,12 +74,12 @@ impl Writer<'_> {
                 Err(_) => false,
             },
             HirKind::Class(class) => {
-                let most = if members(class) > MOST_ALTERNATIVES {
+                let limit = if members(class) > MOST_ALTERNATIVES {
                     1
                 } else {
                     self.alternative + 1
                 };
-                let character = characters(class, most).last();
+                let character = characters(class, limit).last();
                 text.extend(character);
                 character.is_some()
             }
@@ -89,7 +91,7 @@ impl Writer<'_> {
                     return true;
                 }
                 repetition.min <= MOST_REPEATED
-                    && text.len() <= LONGEST
+                    && text.len() <= MAX_EXAMPLE_LENGTH
                     && (0..repetition.min).all(|_| self.write(&repetition.sub, text))
             }
             HirKind::Capture(capture) => self.write(&capture.sub, text),
@@ -112,7 +114,7 @@ fn members(class: &Class) -> usize {
 }
 
 /// The first characters of a class, letters and digits first.
-fn characters(class: &Class, most: usize) -> impl Iterator<Item = char> {
+fn characters(class: &Class, limit: usize) -> impl Iterator<Item = char> {
     let ranges: Vec<(char, char)> = match class {
         Class::Unicode(class) => class
             .iter()
@@ -131,7 +133,7 @@ fn characters(class: &Class, most: usize) -> impl Iterator<Item = char> {
         ranges.any(|(start, end)| (*start..=*end).contains(wanted))
     };
     let plain = ('a'..='z').chain('A'..='Z').chain('0'..='9');
-    let plain = plain.chain("-_.~".chars()).filter(has).take(most);
+    let plain = plain.chain("-_.~".chars()).filter(has).take(limit);
     let mut plain = plain.peekable();
     let other = other.filter(|_| plain.peek().is_none());
     plain.chain(other)

@@ -8,7 +8,7 @@ use super::path::{Path, elements};
 
 /// The filters of a rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Filters {
+pub(super) struct RuleFilters {
     /// Their types, in order.
     pub(super) types: Vec<String>,
     /// The redirect, if there is one. It answers the request by itself.
@@ -18,7 +18,7 @@ pub(super) struct Filters {
     /// The mirror filters.
     pub(super) mirrors: Vec<Mirror>,
     /// Errors of entries that cannot be parsed.
-    pub(super) odd: Vec<String>,
+    pub(super) parse_errors: Vec<String>,
 }
 
 /// A `RequestRedirect` filter.
@@ -99,9 +99,9 @@ struct FilterJson {
     cors: Option<Cors>,
 }
 
-// === impl Filters ===
+// === impl RuleFilters ===
 
-impl Filters {
+impl RuleFilters {
     /// Parses the filters of a rule.
     pub(super) fn read(json: Option<Value>) -> Self {
         let mut filters = Self::default();
@@ -109,7 +109,9 @@ impl Filters {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(entries)) => entries,
             Some(_) => {
-                filters.odd.push("filters is not a list".to_owned());
+                filters
+                    .parse_errors
+                    .push("filters is not a list".to_owned());
                 Vec::new()
             }
         };
@@ -128,7 +130,9 @@ impl Filters {
                     }
                     filters.types.push(kind);
                 }
-                Err(why) => filters.odd.push(format!("a filter cannot be read: {why}")),
+                Err(why) => filters
+                    .parse_errors
+                    .push(format!("a filter cannot be read: {why}")),
             }
         }
         filters
@@ -212,11 +216,11 @@ impl Redirect {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Filters, Path, RedirectContext};
+    use super::{Path, RedirectContext, RuleFilters};
 
     fn location(redirect: &Value, scheme: &str, port: u16, path: &str) -> String {
         let json = json!([{"type": "RequestRedirect", "requestRedirect": redirect}]);
-        let filters = Filters::read(Some(json));
+        let filters = RuleFilters::read(Some(json));
         let wanted = Path::Prefix("/foo".to_owned());
         filters.redirect.unwrap().location(&RedirectContext {
             scheme,
@@ -298,7 +302,7 @@ mod tests {
             (json!({}), "", "http://a.example/foo"),
         ] {
             let json = json!([{"type": "RequestRedirect", "requestRedirect": redirect}]);
-            let redirect = Filters::read(Some(json)).redirect.unwrap();
+            let redirect = RuleFilters::read(Some(json)).redirect.unwrap();
             let target = redirect.location(&RedirectContext {
                 scheme: "http",
                 host: "a.example",
@@ -314,10 +318,10 @@ mod tests {
 
     #[test]
     fn unusual_input_is_noted() {
-        let filters = Filters::read(Some(json!([{"type": 7}, {"type": "URLRewrite"}])));
+        let filters = RuleFilters::read(Some(json!([{"type": 7}, {"type": "URLRewrite"}])));
         assert_eq!(filters.types, ["URLRewrite"]);
-        assert_eq!(filters.odd.len(), 1);
-        let filters = Filters::read(Some(json!({})));
-        assert_eq!(filters.odd, ["filters is not a list"]);
+        assert_eq!(filters.parse_errors.len(), 1);
+        let filters = RuleFilters::read(Some(json!({})));
+        assert_eq!(filters.parse_errors, ["filters is not a list"]);
     }
 }

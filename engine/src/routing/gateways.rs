@@ -8,18 +8,18 @@ use super::backends::{Answer, Backend, answer, backends, mirrors, of_backend, un
 use super::choice::MatchingRule;
 use super::filters::RedirectContext;
 use super::hostname::Specificity;
-use super::listeners::{Entry, Socket, of_gateway};
+use super::listeners::{OwnedListener, Socket, of_gateway};
 use super::messages;
 use super::object_filters;
 use super::request::{Request, Scheme};
 use super::unsupported_filters::UnsupportedFilters;
 use super::url::to_query;
-use super::{EntryPoint, MatchedRule, Matching, Outcome, RequestMatch, Served, Stage};
+use super::{EntryPoint, MatchResult, MatchedRule, Matching, Outcome, Served, Stage};
 use crate::kinds::profile::{ControllerFile, ListenerIsolation};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::Object;
 use crate::state::snapshot::Snapshot;
-use crate::topology::{Conflict, controller_facts, missing_class, why_not_joined};
+use crate::topology::{ListenerFault, controller_facts, missing_class, why_not_joined};
 
 impl<'a> Matching<'a> {
     /// Matches a request at the Gateways that `asked` selects, sorted by key.
@@ -27,7 +27,7 @@ impl<'a> Matching<'a> {
         &self,
         request: &Request,
         asked: impl Fn(&ObjectKey) -> bool,
-    ) -> Vec<RequestMatch> {
+    ) -> Vec<MatchResult> {
         let kind = GroupKind::gateway_api("Gateway");
         let all = self.snapshot.objects(&kind);
         let mut gateways: Vec<&Arc<Object>> = all.filter(|gateway| asked(&gateway.key)).collect();
@@ -38,24 +38,23 @@ impl<'a> Matching<'a> {
             .collect()
     }
 
-    fn at_gateway(&self, request: &Request, gateway: &'a Arc<Object>) -> Vec<RequestMatch> {
+    fn at_gateway(&self, request: &Request, gateway: &'a Arc<Object>) -> Vec<MatchResult> {
         let (entries, outside) = of_gateway(self.snapshot, gateway);
         let outside = outside.iter().filter(|entry| entry.would_take(request));
         let outside: BTreeSet<&ObjectKey> = outside.map(|entry| &entry.owner.key).collect();
         let fitting = entries.iter().filter(|entry| entry.fits(request)).copied();
-        let (mixed, fitting): (Vec<Entry<'a>>, Vec<_>) =
-            fitting.partition(|entry| entry.conflict == Some(Conflict::Protocol));
+        let (mixed, fitting): (Vec<OwnedListener<'a>>, Vec<_>) =
+            fitting.partition(|entry| entry.fault == Some(ListenerFault::IncompatibleProtocol));
         if fitting.is_empty() && !mixed.is_empty() {
             let entry_point = EntryPoint::Gateway {
                 gateway: gateway.key.clone(),
                 port: mixed.first().map(|entry| entry.listener.port),
             };
             let why = messages::conflicted(&mixed);
-            let missed =
-                RequestMatch::missed(entry_point, Stage::ListenerConflict, why, Vec::new());
+            let missed = MatchResult::missed(entry_point, Stage::ListenerConflict, why, Vec::new());
             return vec![noting(self.snapshot, missed, outside)];
         }
-        let mut sockets: BTreeMap<Socket, Vec<Entry<'a>>> = BTreeMap::new();
+        let mut sockets: BTreeMap<Socket, Vec<OwnedListener<'a>>> = BTreeMap::new();
         for entry in fitting {
             sockets.entry(entry.socket()).or_default().push(entry);
         }
@@ -64,10 +63,11 @@ impl<'a> Matching<'a> {
                 gateway: gateway.key.clone(),
                 port: request.port,
             };
-            let near: BTreeSet<(u16, String)> = entries.iter().map(Entry::socket_words).collect();
+            let near: BTreeSet<(u16, String)> =
+                entries.iter().map(OwnedListener::socket_words).collect();
             let near = near.into_iter().map(|(_, words)| words).collect();
             let why = format!("no listener takes {}", sent(request));
-            let missed = RequestMatch::missed(entry_point, Stage::Port, why, near);
+            let missed = MatchResult::missed(entry_point, Stage::Port, why, near);
             return vec![noting(self.snapshot, missed, outside)];
         }
         let by_socket = sockets.into_values();
@@ -94,15 +94,16 @@ impl<'a> Matching<'a> {
         &self,
         request: &Request,
         gateway: &'a Arc<Object>,
-        entries: &[Entry<'a>],
-    ) -> Vec<RequestMatch> {
+        entries: &[OwnedListener<'a>],
+    ) -> Vec<MatchResult> {
         let fitting = entries.iter().filter_map(|entry| {
             let specificity = entry.specificity(request)?;
             Some((specificity, *entry))
         });
-        let (conflicted, fitting): (Vec<_>, Vec<(Specificity, Entry<'a>)>) =
-            fitting.partition(|(_, entry)| entry.conflict.is_some());
-        let conflicted: Vec<Entry<'a>> = conflicted.into_iter().map(|(_, entry)| entry).collect();
+        let (conflicted, fitting): (Vec<_>, Vec<(Specificity, OwnedListener<'a>)>) =
+            fitting.partition(|(_, entry)| entry.fault.is_some());
+        let conflicted: Vec<OwnedListener<'a>> =
+            conflicted.into_iter().map(|(_, entry)| entry).collect();
         let Some(best) = fitting.iter().map(|(specificity, _)| *specificity).max() else {
             let entry_point = EntryPoint::Gateway {
                 gateway: gateway.key.clone(),
@@ -111,15 +112,15 @@ impl<'a> Matching<'a> {
             if !conflicted.is_empty() {
                 let why = messages::conflicted(&conflicted);
                 let stage = Stage::ListenerConflict;
-                return vec![RequestMatch::missed(entry_point, stage, why, Vec::new())];
+                return vec![MatchResult::missed(entry_point, stage, why, Vec::new())];
             }
-            let there = entries.iter().filter_map(Entry::hostname);
+            let there = entries.iter().filter_map(OwnedListener::hostname);
             let there = there.map(ToString::to_string);
             let name = entries.first().and_then(|entry| entry.name_of(request));
             let words = name.clone().unwrap_or_else(|| request.host_words());
             let why = format!("no listener has the hostname {words}");
             let near = messages::nearest_names(there, &name.unwrap_or_default());
-            return vec![RequestMatch::missed(
+            return vec![MatchResult::missed(
                 entry_point,
                 Stage::ListenerHostname,
                 why,
@@ -130,16 +131,16 @@ impl<'a> Matching<'a> {
         let (first, others): (Vec<_>, Vec<_>) = fitting
             .into_iter()
             .partition(|(specificity, _)| *specificity == best);
-        let first: Vec<Entry<'a>> = first.into_iter().map(|(_, entry)| entry).collect();
+        let first: Vec<OwnedListener<'a>> = first.into_iter().map(|(_, entry)| entry).collect();
         if let Some(entry) = first.iter().find(|entry| reads_only_http(request, entry)) {
             return vec![terminated(request, entry)];
         }
-        let mut others: Vec<(Specificity, Entry<'a>)> = others;
+        let mut others: Vec<(Specificity, OwnedListener<'a>)> = others;
         others.sort_by(|(one, _), (other, _)| other.cmp(one));
         let others = others.into_iter().map(|(_, entry)| entry);
         let others = others.filter(|entry| !reads_only_http(request, entry));
-        let others: Vec<Entry<'a>> = others.collect();
-        let at = |taking: &[Entry<'a>], others: &[Entry<'a>]| {
+        let others: Vec<OwnedListener<'a>> = others.collect();
+        let at = |taking: &[OwnedListener<'a>], others: &[OwnedListener<'a>]| {
             AtListeners::new(self, request, (taking, others), rules).result()
         };
         let is_full = rules
@@ -150,15 +151,17 @@ impl<'a> Matching<'a> {
             rules.isolation,
             Some(ListenerIsolation::NoneWithTls | ListenerIsolation::EqualOwnHostnames)
         );
-        let is_alone = is_full || !(by_hosts || first.iter().all(Entry::is_plain_http));
-        let outcomes: Vec<RequestMatch> = if is_alone {
-            let alone = |entry: &Entry<'a>| match refused(request, entry, entries, rules) {
+        let is_alone = is_full || !(by_hosts || first.iter().all(OwnedListener::is_plain_http));
+        let outcomes: Vec<MatchResult> = if is_alone {
+            let alone = |entry: &OwnedListener<'a>| match rejected_as_misdirected(
+                request, entry, entries, rules,
+            ) {
                 Some(refused) => Some(refused),
                 None => at(std::slice::from_ref(entry), &others),
             };
             first.iter().filter_map(alone).collect()
         } else {
-            let all: Vec<Entry<'a>> = first.into_iter().chain(others).collect();
+            let all: Vec<OwnedListener<'a>> = first.into_iter().chain(others).collect();
             at(&all, &[]).into_iter().collect()
         };
         let outcomes_with_notes = outcomes.into_iter().map(|mut outcome| {
@@ -173,8 +176,8 @@ impl<'a> Matching<'a> {
         let facts = controller_facts(self.snapshot, &gateway.key);
         ControllerRules {
             isolation: facts.and_then(|facts| facts.listener_isolation),
-            refuses_misdirected_requests: facts
-                .and_then(|facts| facts.refuses_misdirected_requests),
+            rejects_misdirected_requests: facts
+                .and_then(|facts| facts.rejects_misdirected_requests),
             order: facts.map(|facts| facts.rule_order).unwrap_or_default(),
         }
     }
@@ -183,9 +186,9 @@ impl<'a> Matching<'a> {
     pub(super) fn taken(
         &self,
         request: &Request,
-        entry: &Entry<'a>,
+        entry: &OwnedListener<'a>,
         matching_rule: &MatchingRule<'a>,
-    ) -> RequestMatch {
+    ) -> MatchResult {
         let scheme = request.scheme.map_or_else(
             || match &*entry.listener.protocol {
                 "HTTPS" => "https",
@@ -242,7 +245,7 @@ impl<'a> Matching<'a> {
         matching_rule: &MatchingRule<'a>,
         context: &RedirectContext<'_>,
         in_mesh: bool,
-    ) -> RequestMatch {
+    ) -> MatchResult {
         let (route, index) = (matching_rule.route, matching_rule.rank.rule);
         let facts = match &entry_point {
             EntryPoint::Listener(entry) => controller_facts(self.snapshot, &entry.gateway),
@@ -300,7 +303,7 @@ impl<'a> Matching<'a> {
             mirrors,
             answer,
         };
-        RequestMatch {
+        MatchResult {
             entry_point,
             outcome: Outcome::Taken(Box::new(taken)),
             lost: Vec::new(),
@@ -313,9 +316,9 @@ impl<'a> Matching<'a> {
 /// Adds a note for each `ListenerSet` with a suitable listener that is not part of the Gateway.
 fn noting<'k>(
     snapshot: &Snapshot,
-    mut outcome: RequestMatch,
+    mut outcome: MatchResult,
     outside: impl IntoIterator<Item = &'k ObjectKey>,
-) -> RequestMatch {
+) -> MatchResult {
     let note = |set: &ObjectKey| {
         let why = snapshot.get(set).map(|set| why_not_joined(snapshot, set));
         let why = why.unwrap_or_default();
@@ -328,34 +331,34 @@ fn noting<'k>(
 }
 
 /// Whether a request is a TLS connection that is not for HTTP, and a listener reads HTTP requests alone.
-fn reads_only_http(request: &Request, entry: &Entry<'_>) -> bool {
+fn reads_only_http(request: &Request, entry: &OwnedListener<'_>) -> bool {
     request.scheme == Some(Scheme::Tls) && &*entry.listener.protocol == "HTTPS"
 }
 
 /// The result for a TLS connection with the server name of a listener that reads HTTP requests alone.
-fn terminated(request: &Request, entry: &Entry<'_>) -> RequestMatch {
+fn terminated(request: &Request, entry: &OwnedListener<'_>) -> MatchResult {
     let name = request.server_name();
     let why = format!(
         "the server name {} is that of {}, which terminates TLS and reads HTTP requests",
         name.unwrap_or_default(),
-        entry.words()
+        entry.text()
     );
     let (entry_point, stage) = (entry.entry_point(), Stage::ListenerHostname);
-    RequestMatch::missed(entry_point, stage, why, Vec::new())
+    MatchResult::missed(entry_point, stage, why, Vec::new())
 }
 
-/// The result for a request that arrives on a connection to one listener with the host of another, if the controller refuses it.
-fn refused(
+/// The result for a request that arrives on a connection to one listener with the host of another, if the controller rejects it.
+fn rejected_as_misdirected(
     request: &Request,
-    entry: &Entry<'_>,
-    all: &[Entry<'_>],
+    entry: &OwnedListener<'_>,
+    all: &[OwnedListener<'_>],
     rules: ControllerRules,
-) -> Option<RequestMatch> {
-    let refuses = rules.refuses_misdirected_requests;
-    let why = misdirected(request, entry, all).filter(|_| refuses != Some(false))?;
+) -> Option<MatchResult> {
+    let rejects = rules.rejects_misdirected_requests;
+    let why = misdirected(request, entry, all).filter(|_| rejects != Some(false))?;
     let (entry_point, stage) = (entry.entry_point(), Stage::ListenerHostname);
-    let mut missed = RequestMatch::missed(entry_point, stage, why, Vec::new());
-    if refuses.is_none() {
+    let mut missed = MatchResult::missed(entry_point, stage, why, Vec::new());
+    if rejects.is_none() {
         missed.notes.push(
             "not every implementation refuses such a request: others serve it by the routes of the listener that has the connection"
                 .to_owned(),
@@ -366,23 +369,27 @@ fn refused(
 
 /// The reason if a request arrives on a connection to one listener with the host of another on its port (RFC 9110,
 /// 421).
-fn misdirected(request: &Request, entry: &Entry<'_>, all: &[Entry<'_>]) -> Option<String> {
+fn misdirected(
+    request: &Request,
+    entry: &OwnedListener<'_>,
+    all: &[OwnedListener<'_>],
+) -> Option<String> {
     let sni = request.sni.as_ref()?;
     if &*entry.listener.protocol != "HTTPS" {
         return None;
     }
     let host = request.hostname();
-    let accepted = all.iter().filter(|other| other.conflict.is_none());
-    let specificity = |other: &Entry<'_>| other.fit_name(host.as_deref());
+    let accepted = all.iter().filter(|other| other.fault.is_none());
+    let specificity = |other: &OwnedListener<'_>| other.fit_name(host.as_deref());
     let best = accepted.filter_map(|other| Some((specificity(other)?, other)));
     let best = best.max_by_key(|(specificity, _)| *specificity)?;
     let own = specificity(entry);
     (own != Some(best.0)).then(|| {
         format!(
             "the connection is to {} (server name {sni}), and the host {} is that of {}: 421 Misdirected Request",
-            entry.words(),
+            entry.text(),
             request.host_words(),
-            best.1.words()
+            best.1.text()
         )
     })
 }

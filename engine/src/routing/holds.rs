@@ -3,7 +3,7 @@
 use super::expression::Expression;
 use super::request::Request;
 use super::spec::MatchSpec;
-use super::text_match::Text;
+use super::text_match::TextMatch;
 use crate::kinds::profile::{GrpcCallsAsPaths, RuleOrder};
 
 /// The result of evaluating a match.
@@ -132,14 +132,14 @@ fn is_path_of_call(wants: &MatchSpec, path: &str, calls: GrpcCallsAsPaths) -> Op
     let below = |service: &str| path.strip_prefix('/')?.strip_prefix(service);
     match (&wants.service, &wants.call) {
         (None, None) => Some(true),
-        (Some(Text::Exact(service)), Some(Text::Exact(call))) => {
+        (Some(TextMatch::Exact(service)), Some(TextMatch::Exact(call))) => {
             Some(below(service).and_then(|rest| rest.strip_prefix('/')) == Some(call.as_str()))
         }
-        (Some(Text::Exact(service)), None) => Some(below(service).is_some_and(|rest| {
+        (Some(TextMatch::Exact(service)), None) => Some(below(service).is_some_and(|rest| {
             let is_whole = rest.is_empty() && calls == GrpcCallsAsPaths::Elements;
             is_whole || rest.starts_with('/')
         })),
-        (None, Some(Text::Exact(call))) => {
+        (None, Some(TextMatch::Exact(call))) => {
             let service = path.strip_suffix(call.as_str());
             let service = service.and_then(|rest| rest.strip_prefix('/')?.strip_suffix('/'));
             Some(service.is_some_and(|service| {
@@ -177,7 +177,7 @@ fn headers(
     Ok(())
 }
 
-fn pair(what: &str, name: &str, text: &Text) -> String {
+fn pair(what: &str, name: &str, text: &TextMatch) -> String {
     let sign = if text.is_expression() { "=~" } else { "=" };
     format!("{what} {name}{sign}{}", text.value())
 }
@@ -193,7 +193,7 @@ mod tests {
     use super::GrpcCallsAsPaths::{Calls, Elements};
     use super::{Aspect, Evaluation, RuleOrder, grpc, grpc_path, http};
     use crate::routing::request::Request;
-    use crate::routing::spec::{Dialect, rules};
+    use crate::routing::spec::{RouteProtocol, rules};
 
     fn request(path: &str, method: &str, query: &str) -> Request {
         let pair = |pair: &str| {
@@ -212,11 +212,11 @@ mod tests {
         }
     }
 
-    fn held(dialect: Dialect, wants: &Value, request: &Request) -> Evaluation {
+    fn held(dialect: RouteProtocol, wants: &Value, request: &Request) -> Evaluation {
         let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
         let wants = rules(dialect, &spec).unwrap().remove(0).matches.remove(0);
         match dialect {
-            Dialect::Grpc => grpc(&wants.unwrap(), request),
+            RouteProtocol::Grpc => grpc(&wants.unwrap(), request),
             _ => http(&wants.unwrap(), request, RuleOrder::default()),
         }
     }
@@ -258,7 +258,7 @@ mod tests {
                 Some((Aspect::Params, "query parameter A=1")),
             ),
         ] {
-            let failing = match held(Dialect::Http, &wants, &request) {
+            let failing = match held(RouteProtocol::Http, &wants, &request) {
                 Evaluation::Yes => None,
                 Evaluation::No(against) => Some((against.at, against.wants)),
                 Evaluation::Unknown(why) => panic!("{why}"),
@@ -272,10 +272,10 @@ mod tests {
     fn an_expression_that_cannot_be_read_leaves_it_open_unless_something_else_speaks_against_it() {
         let header = json!({"name": "env", "type": "RegularExpression", "value": "(?=t)"});
         let wants = json!({"headers": [header]});
-        let open = held(Dialect::Http, &wants, &request("/", "GET", ""));
+        let open = held(RouteProtocol::Http, &wants, &request("/", "GET", ""));
         assert_eq!(open, Evaluation::Unknown("header env=~(?=t)".into()));
         let wants = json!({"headers": [header], "queryParams": [{"name": "a", "value": "1"}]});
-        let not = held(Dialect::Http, &wants, &request("/", "GET", ""));
+        let not = held(RouteProtocol::Http, &wants, &request("/", "GET", ""));
         assert!(matches!(not, Evaluation::No(against) if against.at == Aspect::Params));
     }
 
@@ -294,7 +294,7 @@ mod tests {
         ] {
             let wants = json!({"method": {"service": service, "method": call}}).to_string();
             let spec = format!(r#"{{"rules": [{{"matches": [{wants}]}}]}}"#);
-            let wants = rules(Dialect::Grpc, &spec)
+            let wants = rules(RouteProtocol::Grpc, &spec)
                 .unwrap()
                 .remove(0)
                 .matches
@@ -326,13 +326,13 @@ mod tests {
                 true,
             ),
         ] {
-            let result = held(Dialect::Grpc, &json!({"method": method}), &call);
+            let result = held(RouteProtocol::Grpc, &json!({"method": method}), &call);
             assert_eq!(result == Evaluation::Yes, holds, "{method}");
         }
         let plain = request("/shop", "POST", "");
-        assert!(held(Dialect::Grpc, &json!({}), &call) == Evaluation::Yes);
+        assert!(held(RouteProtocol::Grpc, &json!({}), &call) == Evaluation::Yes);
         assert!(matches!(
-            held(Dialect::Grpc, &json!({}), &plain),
+            held(RouteProtocol::Grpc, &json!({}), &plain),
             Evaluation::No(_)
         ));
     }

@@ -136,7 +136,7 @@ impl HostMatch<'_> {
     }
 
     /// The hostname that the route has at the listener, in words.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match (&self.of_listener, self.of_route) {
             (Some(name), _) => format!("hostname {name} of its listener"),
             (None, Some(name)) => format!("hostname {name}"),

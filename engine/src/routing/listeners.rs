@@ -8,12 +8,13 @@ use super::{EntryPoint, ListenerEntry};
 use crate::model::object::{Listener, Object};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    Conflict, ListenerHostname, OwnListener, TrafficType, acceptance_of, listeners, listeners_of,
+    ListenerFault, ListenerHostname, OwnListener, TrafficType, acceptance_of, listeners,
+    listeners_of,
 };
 
 /// A listener and its owner.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct OwnedListener<'a> {
     pub(super) gateway: &'a Arc<Object>,
     /// The Gateway itself, or a `ListenerSet`.
     pub(super) owner: &'a Arc<Object>,
@@ -21,7 +22,7 @@ pub(super) struct Entry<'a> {
     /// Its index in the spec of the owner.
     index: usize,
     /// Why it is not accepted, if so.
-    pub(super) conflict: Option<Conflict>,
+    pub(super) fault: Option<ListenerFault>,
 }
 
 /// Listeners with equal sockets differ only in hostname.
@@ -36,21 +37,21 @@ pub(super) struct Socket {
 pub(super) fn of_gateway<'a>(
     snapshot: &'a Snapshot,
     gateway: &'a Arc<Object>,
-) -> (Vec<Entry<'a>>, Vec<Entry<'a>>) {
+) -> (Vec<OwnedListener<'a>>, Vec<OwnedListener<'a>>) {
     let (mut joined, mut outside) = (Vec::new(), Vec::new());
     for (key, accepted) in acceptance_of(snapshot, gateway).owners() {
         let Some(owner) = snapshot.get(key) else {
             continue;
         };
         let entries = listeners_of(owner).iter().enumerate();
-        let entries = entries.map(|(i, listener)| Entry {
+        let entries = entries.map(|(i, listener)| OwnedListener {
             gateway,
             owner,
             listener,
-            conflict: accepted.conflict(i),
+            fault: accepted.fault(i),
             index: i,
         });
-        if accepted.refusal().is_none() {
+        if accepted.rejection().is_none() {
             joined.extend(entries);
         } else {
             outside.extend(entries);
@@ -59,9 +60,9 @@ pub(super) fn of_gateway<'a>(
     (joined, outside)
 }
 
-// === impl Entry ===
+// === impl OwnedListener ===
 
-impl<'a> Entry<'a> {
+impl<'a> OwnedListener<'a> {
     /// The hostname, if the protocol supports one.
     pub(super) fn hostname(&self) -> Option<&'a Arc<str>> {
         let named = self.traffic_type().has_hostname();
@@ -85,7 +86,7 @@ impl<'a> Entry<'a> {
         OwnListener {
             owner: self.owner,
             listener: self.listener,
-            conflict: self.conflict,
+            fault: self.fault,
             hostname: hostname.unwrap_or_default(),
         }
     }
@@ -174,11 +175,11 @@ impl<'a> Entry<'a> {
         let hostname = self.hostname();
         let hostname = hostname.map(|name| format!("hostname {name}"));
         let hostname = hostname.unwrap_or_else(|| "any hostname".to_owned());
-        format!("{} ({hostname})", self.words())
+        format!("{} ({hostname})", self.text())
     }
 
     /// `listener https`, with the name of its `ListenerSet`, if any.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let name = &self.listener.name;
         if self.owner.key == self.gateway.key {
             format!("listener {name}")

@@ -12,7 +12,7 @@ use super::messages;
 use super::rank::kind_of;
 use super::request::{Request, Scheme};
 use super::url::to_query;
-use super::{EntryPoint, Matching, NotTaken, Outcome, RequestMatch, Served, Stage};
+use super::{EntryPoint, MatchResult, Matching, NotTaken, Outcome, Served, Stage};
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object, ParentRef, Port, is_route};
 use crate::model::section;
@@ -36,7 +36,7 @@ impl<'a> Matching<'a> {
         request: &Request,
         key: &ObjectKey,
         from: Option<&str>,
-    ) -> Vec<RequestMatch> {
+    ) -> Vec<MatchResult> {
         let entry_point = EntryPoint::Service {
             service: key.clone(),
             port: None,
@@ -50,7 +50,7 @@ impl<'a> Matching<'a> {
                 .objects(&key.gk)
                 .map(|service| service.key.path());
             let near = messages::nearest_names(there, &key.path());
-            return vec![RequestMatch::missed(
+            return vec![MatchResult::missed(
                 entry_point,
                 Stage::EntryPoint,
                 why,
@@ -70,7 +70,7 @@ impl<'a> Matching<'a> {
                 request.port.unwrap_or_default()
             );
             let near = ports.iter().map(|port| port.number.to_string()).collect();
-            return vec![RequestMatch::missed(entry_point, Stage::Port, why, near)];
+            return vec![MatchResult::missed(entry_point, Stage::Port, why, near)];
         }
         // If no route refers to a port or section, all ports are equivalent.
         let mut parents = routes.iter().flat_map(|route| route.parents_to(key));
@@ -99,7 +99,7 @@ impl<'a> Matching<'a> {
         request: &Request,
         at: CalledService<'a, '_>,
         routes: &[&'a Arc<Object>],
-    ) -> RequestMatch {
+    ) -> MatchResult {
         let attached = routes.iter().copied().filter(|route| at.takes(route));
         let attached: Vec<&'a Arc<Object>> = attached.collect();
         let own = |route: &Object| route.key.namespace == at.service.key.namespace;
@@ -167,7 +167,7 @@ impl<'a> Matching<'a> {
         consumer: Option<Arc<str>>,
         choice: &Choice<'a>,
         in_force: &[&'a Arc<Object>],
-    ) -> RequestMatch {
+    ) -> MatchResult {
         let entry_point = EntryPoint::Service {
             service: at.service.key.clone(),
             port: at.label(),
@@ -179,7 +179,7 @@ impl<'a> Matching<'a> {
             }
             let why = "no rule of the Service's routes takes the request".to_owned();
             let near = messages::near(&choice.misses);
-            return RequestMatch::missed(entry_point, Stage::Rule, why, near);
+            return MatchResult::missed(entry_point, Stage::Rule, why, near);
         };
         let host = request
             .host
@@ -238,7 +238,7 @@ impl CalledService<'_, '_> {
     }
 
     /// Without routes, a Service forwards requests to its own endpoints.
-    fn without_route(&self, entry_point: EntryPoint) -> RequestMatch {
+    fn without_route(&self, entry_point: EntryPoint) -> MatchResult {
         let backend = Backend {
             object: self.service.key.clone(),
             port: self.port.map(|port| port.number),
@@ -254,7 +254,7 @@ impl CalledService<'_, '_> {
             mirrors: Vec::new(),
             answer: None,
         };
-        RequestMatch {
+        MatchResult {
             entry_point,
             outcome: Outcome::Taken(Box::new(taken)),
             lost: Vec::new(),

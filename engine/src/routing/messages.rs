@@ -3,21 +3,23 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::choice::{Choice, MatchingRule, Miss, SetApart};
+use super::choice::{Choice, MatchingRule, Miss, NotTried};
 use super::criterion::Reason;
 use super::hostname::HostMatch;
-use super::listeners::Entry;
+use super::listeners::OwnedListener;
 use super::path::Path;
 use super::request::Request;
 use super::spec::MatchSpec;
-use super::text_match::Text;
+use super::text_match::TextMatch;
 use crate::kinds::profile::RuleOrder;
 use crate::model::object::{Object, ParentRef};
 use crate::state::snapshot::Snapshot;
-use crate::topology::{Conflict, Refusal, one_rule, takes_none_of, unsupported_filter, waypoint};
+use crate::topology::{
+    ListenerFault, NotAttachedReason, one_rule, takes_none_of, unsupported_filter, waypoint,
+};
 
 /// The most alternatives to list.
-const SHOWN: usize = 5;
+const MAX_ALTERNATIVES: usize = 5;
 
 /// Why a rule loses to another.
 pub(super) fn behind(
@@ -31,7 +33,7 @@ pub(super) fn behind(
         |what: &str, more: usize, less: usize| format!("{}, not {more}", counted(less, what));
     match by {
         Reason::Hostname => {
-            let (loses, wins) = (matching_rule.hostname.words(), first.hostname.words());
+            let (loses, wins) = (matching_rule.hostname.text(), first.hostname.text());
             format!("{loses} is less specific than {wins}")
         }
         Reason::HostnameOfRoute => {
@@ -72,9 +74,12 @@ pub(super) fn behind(
 }
 
 /// Why the controller does not try a rule with a match.
-pub(super) fn hidden(matching_rule: &MatchingRule<'_>, best: Option<&HostMatch<'_>>) -> String {
-    let own = matching_rule.hostname.words();
-    let tried = best.map(HostMatch::words).unwrap_or_default();
+pub(super) fn less_specific_hostname(
+    matching_rule: &MatchingRule<'_>,
+    best: Option<&HostMatch<'_>>,
+) -> String {
+    let own = matching_rule.hostname.text();
+    let tried = best.map(HostMatch::text).unwrap_or_default();
     format!("it has {own}, and the controller tries only rules with {tried}")
 }
 
@@ -110,12 +115,12 @@ fn path(wants: &MatchSpec) -> String {
 }
 
 fn service(wants: &MatchSpec) -> String {
-    let text = wants.service.as_ref().map(Text::value);
+    let text = wants.service.as_ref().map(TextMatch::value);
     text.map_or_else(|| "no service".to_owned(), |text| format!("service {text}"))
 }
 
 fn call(wants: &MatchSpec) -> String {
-    let text = wants.call.as_ref().map(Text::value);
+    let text = wants.call.as_ref().map(TextMatch::value);
     text.map_or_else(|| "no method".to_owned(), |text| format!("method {text}"))
 }
 
@@ -137,54 +142,62 @@ fn rule(label: &str) -> String {
 }
 
 /// Why a listener does not take a route.
-pub(super) fn refused(
+pub(super) fn not_attached(
     snapshot: &Snapshot,
-    entry: &Entry<'_>,
+    entry: &OwnedListener<'_>,
     route: &Object,
     parent: &ParentRef,
-    why: Refusal,
+    why: NotAttachedReason,
 ) -> String {
     let listener = &entry.listener.name;
     match why {
-        Refusal::Section => format!(
+        NotAttachedReason::Section => format!(
             "it names listener {}, not {listener}",
             parent.section.as_deref().unwrap_or_default()
         ),
-        Refusal::Port => format!(
+        NotAttachedReason::Port => format!(
             "it names port {}, not {}",
             parent.port.unwrap_or_default(),
             entry.listener.port
         ),
-        Refusal::Protocol => format!(
+        NotAttachedReason::Protocol => format!(
             "listener {listener} has the protocol {}, which {}s do not fit",
             entry.listener.protocol, route.key.gk.kind
         ),
-        Refusal::Kind => format!("listener {listener} takes no {}s", route.key.gk.kind),
-        Refusal::Hostname => format!("listener {listener} has none of its hostnames"),
-        Refusal::Isolated => format!(
+        NotAttachedReason::Kind => format!("listener {listener} takes no {}s", route.key.gk.kind),
+        NotAttachedReason::Hostname => format!("listener {listener} has none of its hostnames"),
+        NotAttachedReason::Isolated => format!(
             "listener {listener} leaves its hostnames to listeners on the port with more specific hostnames"
         ),
-        Refusal::Namespace => {
+        NotAttachedReason::Namespace => {
             takes_none_of(snapshot, entry.owner, entry.listener, &route.key.namespace)
         }
-        Refusal::Unread => format!(
+        NotAttachedReason::SelectorUnreadable => format!(
             "the namespace selector of listener {listener} cannot be read, so attache does not know from which namespaces it takes routes"
         ),
-        Refusal::Conflict(why) => format!("listener {listener} is not accepted: {why}"),
-        Refusal::Waypoint => waypoint(entry.owner),
-        Refusal::Rules => one_rule(&route.key.gk),
-        Refusal::Filter => unsupported_filter(snapshot, entry.owner, route),
-        Refusal::Reported => "its status says that it is not accepted".to_owned(),
+        NotAttachedReason::ListenerNotAccepted(why) => {
+            format!("listener {listener} is not accepted: {why}")
+        }
+        NotAttachedReason::Waypoint => waypoint(entry.owner),
+        NotAttachedReason::Rules => one_rule(&route.key.gk),
+        NotAttachedReason::Filter => unsupported_filter(snapshot, entry.owner, route),
+        NotAttachedReason::Reported => "its status says that it is not accepted".to_owned(),
     }
 }
 
 /// The message if all listeners that match a request are in conflict.
-pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
-    let names: Vec<String> = entries.iter().map(Entry::words).collect();
+pub(super) fn conflicted(entries: &[OwnedListener<'_>]) -> String {
+    let names: Vec<String> = entries.iter().map(OwnedListener::text).collect();
     let names = names.join(" and ");
-    let protocol = |entry: &Entry<'_>| entry.conflict == Some(Conflict::Protocol);
-    let is_between_listeners = |why: &Conflict| matches!(why, Conflict::Same | Conflict::Protocol);
-    let other = |entry: &Entry<'_>| entry.conflict.filter(|why| !is_between_listeners(why));
+    let protocol =
+        |entry: &OwnedListener<'_>| entry.fault == Some(ListenerFault::IncompatibleProtocol);
+    let is_between_listeners = |why: &ListenerFault| {
+        matches!(
+            why,
+            ListenerFault::SameHostname | ListenerFault::IncompatibleProtocol
+        )
+    };
+    let other = |entry: &OwnedListener<'_>| entry.fault.filter(|why| !is_between_listeners(why));
     if let Some(why) = entries.iter().find_map(other) {
         return format!("{names}: {why}");
     }
@@ -194,7 +207,7 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
             "{names}: the protocols on port {port} are incompatible, so none of these listeners is accepted"
         )
     } else if let [one] = entries {
-        let conflict = one.conflict.unwrap_or(Conflict::Same);
+        let conflict = one.fault.unwrap_or(ListenerFault::SameHostname);
         format!("{names} is not accepted: {conflict}")
     } else {
         format!("{names} have the same port, protocol and hostname, so none of them is accepted")
@@ -202,11 +215,11 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
 }
 
 /// Notes on listeners that also match but are not accepted.
-pub(super) fn not_accepted(entries: &[Entry<'_>]) -> Vec<String> {
-    let conflicts: BTreeSet<Conflict> = entries.iter().filter_map(|e| e.conflict).collect();
+pub(super) fn not_accepted(entries: &[OwnedListener<'_>]) -> Vec<String> {
+    let conflicts: BTreeSet<ListenerFault> = entries.iter().filter_map(|e| e.fault).collect();
     let notes = conflicts.into_iter().map(|conflict| {
-        let alike = entries.iter().filter(|e| e.conflict == Some(conflict));
-        let names: Vec<String> = alike.map(Entry::words).collect();
+        let alike = entries.iter().filter(|e| e.fault == Some(conflict));
+        let names: Vec<String> = alike.map(OwnedListener::text).collect();
         format!("not accepted, for {conflict}: {}", names.join(", "))
     });
     notes.collect()
@@ -221,7 +234,7 @@ pub(super) fn alike(wants: &MatchSpec, request: &Request) -> usize {
 
 /// Descriptions of the rules that come closest.
 pub(super) fn near(misses: &[Miss<'_>]) -> Vec<String> {
-    let shown = misses.iter().take(SHOWN);
+    let shown = misses.iter().take(MAX_ALTERNATIVES);
     shown
         .map(|miss| {
             let Miss {
@@ -256,22 +269,22 @@ pub(super) fn nearest_names(names: impl IntoIterator<Item = String>, like: &str)
     names.sort();
     names.dedup();
     let names = names.into_iter().map(|(_, name)| name);
-    names.take(SHOWN).collect()
+    names.take(MAX_ALTERNATIVES).collect()
 }
 
 /// Why the controller does not try a rule that has a match for the request.
-pub(super) fn set_apart(
-    why: SetApart,
+pub(super) fn not_tried(
+    why: NotTried,
     winner: Option<&MatchingRule<'_>>,
     rule: &MatchingRule<'_>,
     order: RuleOrder,
 ) -> String {
     match (why, winner) {
-        (SetApart::BehindEnd, _) => {
+        (NotTried::AfterCatchAll, _) => {
             "in its list it is behind a rule that takes every request".to_owned()
         }
-        (SetApart::OtherPath, Some(winner)) => behind(Reason::Path, winner, rule, order),
-        (SetApart::OtherPath, None) => {
+        (NotTried::LessSpecificPath, Some(winner)) => behind(Reason::Path, winner, rule, order),
+        (NotTried::LessSpecificPath, None) => {
             "a more specific path fits, and the controller tries only the rules with that path"
                 .to_owned()
         }
@@ -280,7 +293,7 @@ pub(super) fn set_apart(
 
 /// Notes on a rule that serves a request.
 pub(super) fn notes(matching_rule: &MatchingRule<'_>, order: RuleOrder) -> Vec<String> {
-    let filters = matching_rule.rule.filters.odd.iter();
+    let filters = matching_rule.rule.filters.parse_errors.iter();
     let mut notes: Vec<String> = filters
         .map(|odd| {
             format!(
@@ -298,7 +311,7 @@ pub(super) fn notes(matching_rule: &MatchingRule<'_>, order: RuleOrder) -> Vec<S
         .map(|(_, text)| text);
     let mut texts = texts.chain(&wants.service).chain(&wants.call);
     let is_path_known = order.partial_expressions;
-    if has_expression_path(matching_rule) && !is_path_known || texts.any(Text::is_expression) {
+    if has_expression_path(matching_rule) && !is_path_known || texts.any(TextMatch::is_expression) {
         notes.push(
             "how regular expressions are read is up to the implementation; here they must match the whole value"
                 .to_owned(),
@@ -325,7 +338,7 @@ pub(super) fn order_notes(choice: &Choice<'_>) -> Vec<String> {
     if let Some(best) = narrower {
         notes.push(format!(
             "many implementations try only rules with {}, of which none takes the request: there it is not served",
-            best.words()
+            best.text()
         ));
     }
     let is_unknown = choice.order.hostnames_of_routes.is_none();

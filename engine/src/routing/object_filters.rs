@@ -85,7 +85,7 @@ fn of_others(
     let controller = controller(snapshot, &entry.gateway)?;
     let is_foreign = |named: &&ObjectKey| {
         let profile = snapshot.profile(&named.gk);
-        profile.is_some_and(|profile| profile.is_run_without(controller))
+        profile.is_some_and(|profile| profile.is_ignored_by(controller))
             && snapshot.knows_controller(controller)
     };
     let named = named(route, rule).iter().find(is_foreign)?;

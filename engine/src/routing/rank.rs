@@ -7,7 +7,7 @@ use super::criterion::Reason;
 use super::hostname::Specificity;
 use super::path::Path;
 use super::spec::MatchSpec;
-use super::text_match::Text;
+use super::text_match::TextMatch;
 use crate::kinds::profile::{ExpressionPaths, GrpcMethodAlone, RuleLists, RuleOrder};
 use crate::model::object::Object;
 use crate::policy::Precedence;
@@ -106,7 +106,7 @@ impl Rank {
             all.push((Reason::Method, (usize::from(wants.method.is_some()), 0)));
         }
         all.push((Reason::Headers, (headers, 0)));
-        let exact = |pairs: &[(String, Text)]| {
+        let exact = |pairs: &[(String, TextMatch)]| {
             let exact = pairs.iter().filter(|(_, text)| !text.is_expression());
             (exact.count(), 0)
         };
@@ -198,10 +198,10 @@ fn any_depth(wants: &MatchSpec, context: RankContext<'_>) -> (usize, usize) {
     let texts = [service, call].into_iter().flatten();
     let path = texts
         .clone()
-        .map(Text::value)
+        .map(TextMatch::value)
         .fold(String::new(), |path, part| path + "/" + part);
     let path = match (service, call) {
-        _ if texts.clone().any(Text::is_expression) => Path::Expression(path.into()),
+        _ if texts.clone().any(TextMatch::is_expression) => Path::Expression(path.into()),
         (Some(_), Some(_)) => Path::Exact(path),
         (None, Some(_)) if order.grpc_method_alone == GrpcMethodAlone::Expression => {
             Path::Expression(path.into())
@@ -214,12 +214,12 @@ fn any_depth(wants: &MatchSpec, context: RankContext<'_>) -> (usize, usize) {
     depth(&path, context)
 }
 
-fn is_exact(text: Option<&Text>) -> bool {
+fn is_exact(text: Option<&TextMatch>) -> bool {
     text.is_some_and(|text| !text.is_expression())
 }
 
 /// The number of characters of an exact value.
-fn characters(text: Option<&Text>) -> usize {
+fn characters(text: Option<&TextMatch>) -> usize {
     let exact = text.filter(|text| !text.is_expression());
     exact.map_or(0, |text| text.value().chars().count())
 }

@@ -8,9 +8,9 @@ use super::choose::dialect;
 use super::expression_example::{example, examples};
 use super::path::Path;
 use super::request::{Request, Scheme};
-use super::spec::{Dialect, MatchSpec};
-use super::text_match::Text;
-use crate::attachment::rejection::{Entry, entries};
+use super::spec::{MatchSpec, RouteProtocol};
+use super::text_match::TextMatch;
+use crate::attachment::rejection::{RequestEntry, entries};
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
 use crate::topology::RouteKindConflicts;
@@ -39,9 +39,9 @@ pub struct SampleRequest {
 /// The properties of requests to a route: where they arrive, and one of its matches.
 #[derive(Debug)]
 pub struct SampledRoute {
-    pub(super) dialect: Dialect,
+    pub(super) dialect: RouteProtocol,
     /// Gateways, ports and hostnames.
-    pub(super) entries: BTreeSet<Entry>,
+    pub(super) entries: BTreeSet<RequestEntry>,
     pub(super) wants: Vec<MatchSpec>,
 }
 
@@ -89,7 +89,10 @@ pub fn methods(named: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// Each request at each entry.
-pub(super) fn at_each(entries: &BTreeSet<Entry>, requests: &[Request]) -> Vec<SampleRequest> {
+pub(super) fn at_each(
+    entries: &BTreeSet<RequestEntry>,
+    requests: &[Request],
+) -> Vec<SampleRequest> {
     let samples = entries.iter().flat_map(|entry| {
         let requests = requests.iter();
         requests.map(move |request| SampleRequest::at(entry, request))
@@ -98,7 +101,11 @@ pub(super) fn at_each(entries: &BTreeSet<Entry>, requests: &[Request]) -> Vec<Sa
 }
 
 /// Requests that meet a match; none if an expression without an example decides.
-pub(super) fn meeting(dialect: Dialect, wants: &MatchSpec, methods: &[String]) -> Vec<Request> {
+pub(super) fn meeting(
+    dialect: RouteProtocol,
+    wants: &MatchSpec,
+    methods: &[String],
+) -> Vec<Request> {
     let Some(request) = besides_path(dialect, wants) else {
         return Vec::new();
     };
@@ -122,7 +129,7 @@ pub(super) fn meeting(dialect: Dialect, wants: &MatchSpec, methods: &[String]) -
 }
 
 /// Paths that a match takes: of a prefix, itself and one below it; of an expression, one for each alternative.
-fn paths(dialect: Dialect, wants: &MatchSpec) -> Vec<String> {
+fn paths(dialect: RouteProtocol, wants: &MatchSpec) -> Vec<String> {
     match (&wants.path, dialect) {
         (Some(Path::Exact(path)), _) => vec![path.clone()],
         (Some(Path::Prefix(prefix)), _) => {
@@ -133,7 +140,7 @@ fn paths(dialect: Dialect, wants: &MatchSpec) -> Vec<String> {
             let paths = examples(expression, ANY_PATH);
             paths.filter(|path| path.starts_with('/')).collect()
         }
-        (None, Dialect::Grpc) => {
+        (None, RouteProtocol::Grpc) => {
             let calls = values(wants.call.as_ref());
             let services = values(wants.service.as_ref()).into_iter();
             let paths = services.flat_map(|service| {
@@ -142,26 +149,26 @@ fn paths(dialect: Dialect, wants: &MatchSpec) -> Vec<String> {
             });
             paths.collect()
         }
-        (None, Dialect::Http | Dialect::None) => vec!["/".to_owned()],
+        (None, RouteProtocol::Http | RouteProtocol::None) => vec!["/".to_owned()],
     }
 }
 
 /// Values that a match of the service or method of a gRPC call takes.
-fn values(text: Option<&Text>) -> Vec<String> {
+fn values(text: Option<&TextMatch>) -> Vec<String> {
     match text {
         None => vec!["Any".to_owned()],
-        Some(Text::Exact(value)) => vec![value.clone()],
-        Some(Text::Expression(expression)) => examples(expression, ANY_VALUE).collect(),
+        Some(TextMatch::Exact(value)) => vec![value.clone()],
+        Some(TextMatch::Expression(expression)) => examples(expression, ANY_VALUE).collect(),
     }
 }
 
 /// A request that meets the conditions of a match other than that on the path.
-fn besides_path(dialect: Dialect, wants: &MatchSpec) -> Option<Request> {
-    let exact = |text: &Text| match text {
-        Text::Exact(value) => Some(value.clone()),
-        Text::Expression(expression) => example(expression, ANY_VALUE),
+fn besides_path(dialect: RouteProtocol, wants: &MatchSpec) -> Option<Request> {
+    let exact = |text: &TextMatch| match text {
+        TextMatch::Exact(value) => Some(value.clone()),
+        TextMatch::Expression(expression) => example(expression, ANY_VALUE),
     };
-    let pairs = |all: &[(String, Text)]| {
+    let pairs = |all: &[(String, TextMatch)]| {
         let pairs = all
             .iter()
             .map(|(name, text)| Some((name.clone(), exact(text)?)));
@@ -169,11 +176,11 @@ fn besides_path(dialect: Dialect, wants: &MatchSpec) -> Option<Request> {
     };
     let mut headers = pairs(&wants.headers)?;
     let method = match dialect {
-        Dialect::Grpc => {
+        RouteProtocol::Grpc => {
             headers.push((CONTENT_TYPE.to_owned(), "application/grpc".to_owned()));
             Some("POST".to_owned())
         }
-        Dialect::Http | Dialect::None => wants.method.clone(),
+        RouteProtocol::Http | RouteProtocol::None => wants.method.clone(),
     };
     Some(Request {
         method,
@@ -187,7 +194,7 @@ fn besides_path(dialect: Dialect, wants: &MatchSpec) -> Option<Request> {
 
 impl SampleRequest {
     /// A request at a Gateway, a port and a hostname; the empty one is every host.
-    fn at((gateway, port, hostname): &Entry, request: &Request) -> Self {
+    fn at((gateway, port, hostname): &RequestEntry, request: &Request) -> Self {
         let (host, hostname) = match hostname.strip_prefix('*') {
             Some(suffix) => (format!("any-host{suffix}"), hostname.to_string()),
             None if hostname.is_empty() => (ANY_HOST.to_owned(), "*".to_owned()),
@@ -205,7 +212,7 @@ impl SampleRequest {
     }
 
     /// The request in words: `POST shop.example.com/admin?a=b with header x-stage: test`.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         let usual = [Scheme::Http, Scheme::Https].map(Scheme::port);
         let is_usual = usual.contains(&self.request.port);
         self.words_at(self.request.port.filter(|_| !is_usual))
@@ -254,11 +261,11 @@ fn joined<'a>(
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::spec::{Dialect, rules};
+    use super::super::spec::{RouteProtocol, rules};
     use super::{SampleRequest, meeting};
     use crate::model::ids::{GroupKind, ObjectKey};
 
-    fn words(dialect: Dialect, wants: &Value) -> Vec<String> {
+    fn words(dialect: RouteProtocol, wants: &Value) -> Vec<String> {
         let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
         let rule = rules(dialect, &spec).unwrap().remove(0);
         let wants = rule.matches[0].as_ref().unwrap();
@@ -268,7 +275,7 @@ mod tests {
             request,
             hostname: "*.example.com".to_owned(),
         });
-        samples.map(|sample| sample.words()).collect()
+        samples.map(|sample| sample.text()).collect()
     }
 
     #[test]
@@ -300,11 +307,11 @@ mod tests {
             ),
         ];
         for (wants, expected) in cases {
-            assert_eq!(words(Dialect::Http, &wants), expected);
+            assert_eq!(words(RouteProtocol::Http, &wants), expected);
         }
         let call = json!({"method": {"service": "shop.Cart"}});
         let expected = ["POST *.example.com/shop.Cart/Any"];
-        assert_eq!(words(Dialect::Grpc, &call), expected);
+        assert_eq!(words(RouteProtocol::Grpc, &call), expected);
     }
 
     #[test]
@@ -313,8 +320,8 @@ mod tests {
         let header = json!({"name": "a", "type": "RegularExpression", "value": "b+"});
         let both = json!({"path": path, "headers": [header], "method": "PUT"});
         let expected = ["PUT *.example.com/a/* with header a: b"];
-        assert_eq!(words(Dialect::Http, &both), expected);
+        assert_eq!(words(RouteProtocol::Http, &both), expected);
         let path = json!({"path": {"type": "RegularExpression", "value": "("}});
-        assert!(words(Dialect::Http, &path).is_empty());
+        assert!(words(RouteProtocol::Http, &path).is_empty());
     }
 }

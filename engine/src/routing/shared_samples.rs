@@ -11,8 +11,8 @@ use super::path::{Path, elements};
 use super::request::Request;
 use super::samples::{ANY_PATH, SampleRequest, SampledRoute, at_each, meeting};
 use super::spec::MatchSpec;
-use super::text_match::Text;
-use crate::attachment::rejection::{Entry, routes_of, share_a_host};
+use super::text_match::TextMatch;
+use crate::attachment::rejection::{RequestEntry, routes_of, share_a_host};
 use crate::kinds::profile::RuleOrder;
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
@@ -66,7 +66,7 @@ impl Matching<'_> {
         let hidden = entries.intersection(&own.entries);
         let hidden = hidden.filter(|entry| !other.entries.contains(*entry));
         let hidden = hidden.filter(|(gateway, ..)| self.tries_one_hostname(gateway));
-        let hidden: BTreeSet<Entry> = hidden.cloned().collect();
+        let hidden: BTreeSet<RequestEntry> = hidden.cloned().collect();
         if !hidden.is_empty() {
             let theirs = other.wants.iter();
             let theirs = theirs.flat_map(|wants| meeting(own.dialect, wants, &[]));
@@ -86,7 +86,10 @@ impl Matching<'_> {
 }
 
 /// Gateways, ports and hostnames that two routes have in common.
-fn shared_entries(own: &BTreeSet<Entry>, theirs: &BTreeSet<Entry>) -> BTreeSet<Entry> {
+fn shared_entries(
+    own: &BTreeSet<RequestEntry>,
+    theirs: &BTreeSet<RequestEntry>,
+) -> BTreeSet<RequestEntry> {
     let shared = own.iter().flat_map(|(gateway, port, host)| {
         let there = theirs
             .iter()
@@ -115,7 +118,7 @@ fn both(
     other: &MatchSpec,
 ) -> Option<MatchSpec> {
     let path_of_both = |one: &Path, other: &Path| path((automata, order), one, other);
-    let text_of_both = |one: &Text, other: &Text| text(automata, one, other);
+    let text_of_both = |one: &TextMatch, other: &TextMatch| text(automata, one, other);
     let same = |a: &String, b: &String| (a == b).then(|| a.clone());
     let path = either(one.path.as_ref(), other.path.as_ref(), path_of_both);
     let method = either(one.method.as_ref(), other.method.as_ref(), same);
@@ -191,10 +194,10 @@ fn expression_of(path: &Path, order: RuleOrder) -> String {
     }
 }
 
-fn text(automata: &Automata, one: &Text, other: &Text) -> Option<Text> {
-    let value = |text: &Text| match text {
-        Text::Exact(value) => Some(value.clone()),
-        Text::Expression(expression) => example(expression, "any"),
+fn text(automata: &Automata, one: &TextMatch, other: &TextMatch) -> Option<TextMatch> {
+    let value = |text: &TextMatch| match text {
+        TextMatch::Exact(value) => Some(value.clone()),
+        TextMatch::Expression(expression) => example(expression, "any"),
     };
     let values = [value(one), value(other)].into_iter().flatten();
     let fits =
@@ -204,20 +207,20 @@ fn text(automata: &Automata, one: &Text, other: &Text) -> Option<Text> {
             return None;
         }
         let [one, other] = [one, other].map(|text| match text {
-            Text::Exact(value) => regex::escape(value),
-            Text::Expression(value) => value.to_string(),
+            TextMatch::Exact(value) => regex::escape(value),
+            TextMatch::Expression(value) => value.to_string(),
         });
         common_text(automata, &one, &other)
     });
-    found.filter(fits).map(Text::Exact)
+    found.filter(fits).map(TextMatch::Exact)
 }
 
 /// The conditions of both on headers or parameters.
 fn pairs(
     automata: &Automata,
-    one: &[(String, Text)],
-    other: &[(String, Text)],
-) -> Option<Vec<(String, Text)>> {
+    one: &[(String, TextMatch)],
+    other: &[(String, TextMatch)],
+) -> Option<Vec<(String, TextMatch)>> {
     let mut all = one.to_vec();
     for (name, value) in other {
         match all
@@ -236,13 +239,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::common_text::Automata;
-    use super::super::spec::{Dialect, MatchSpec, rules};
+    use super::super::spec::{MatchSpec, RouteProtocol, rules};
     use super::both;
     use crate::kinds::profile::RuleOrder;
 
     fn wants(json: &Value) -> MatchSpec {
         let spec = json!({"rules": [{"matches": [json]}]}).to_string();
-        let mut rules = rules(Dialect::Http, &spec).unwrap();
+        let mut rules = rules(RouteProtocol::Http, &spec).unwrap();
         rules.remove(0).matches.remove(0).unwrap()
     }
 

@@ -3,20 +3,20 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::filters::Filters;
+use super::filters::RuleFilters;
 use super::path::Path;
 use super::request::same_header;
-use super::text_match::Text;
+use super::text_match::TextMatch;
 use crate::model::literal;
-use crate::model::object::{Condition, RequestMatch};
+use crate::model::object::{HeaderMatch, RouteMatch};
 
 /// A rule of a route.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rule {
+pub(super) struct RuleSpec {
     /// The matches, any of which suffices; an error for each that cannot be parsed.
     pub(super) matches: Vec<Result<MatchSpec, String>>,
     /// The filters of the rule.
-    pub(super) filters: Filters,
+    pub(super) filters: RuleFilters,
     /// The backend references, in order.
     pub(super) backends: Vec<BackendSpec>,
 }
@@ -27,7 +27,7 @@ pub(super) struct BackendSpec {
     /// Its weight.
     pub(super) weight: u64,
     /// The filters on the reference.
-    pub(super) filters: Filters,
+    pub(super) filters: RuleFilters,
 }
 
 /// A match of a rule; all of its conditions must hold.
@@ -38,18 +38,18 @@ pub struct MatchSpec {
     /// The method.
     pub method: Option<String>,
     /// The gRPC service.
-    pub service: Option<Text>,
+    pub service: Option<TextMatch>,
     /// The gRPC method.
-    pub call: Option<Text>,
+    pub call: Option<TextMatch>,
     /// Headers, with distinct names.
-    pub headers: Vec<(String, Text)>,
+    pub headers: Vec<(String, TextMatch)>,
     /// Query parameters, with distinct names.
-    pub params: Vec<(String, Text)>,
+    pub params: Vec<(String, TextMatch)>,
 }
 
 /// The fields that the matches of a kind of route have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum RouteProtocol {
     /// Those of `HTTPRoute`.
     Http,
     /// Those of `GRPCRoute`.
@@ -122,18 +122,18 @@ struct CallJson {
 ///
 /// # Errors
 /// Fails if the spec cannot be parsed.
-pub(super) fn rules(dialect: Dialect, spec: &str) -> Result<Vec<Rule>, String> {
+pub(super) fn rules(dialect: RouteProtocol, spec: &str) -> Result<Vec<RuleSpec>, String> {
     let spec: SpecJson = serde_json::from_str(spec).map_err(|e| e.to_string())?;
     let mut rules = spec.rules.unwrap_or_default();
-    if rules.is_empty() && dialect == Dialect::Http {
+    if rules.is_empty() && dialect == RouteProtocol::Http {
         rules.push(RuleJson::default());
     }
     Ok(rules.into_iter().map(|json| rule(dialect, json)).collect())
 }
 
-fn rule(dialect: Dialect, json: RuleJson) -> Rule {
+fn rule(dialect: RouteProtocol, json: RuleJson) -> RuleSpec {
     let matches = match json.matches {
-        _ if dialect == Dialect::None => vec![Ok(MatchSpec::default())],
+        _ if dialect == RouteProtocol::None => vec![Ok(MatchSpec::default())],
         None | Some(Value::Null) => vec![Ok(MatchSpec::anything(dialect))],
         Some(Value::Array(all)) if all.is_empty() => vec![Ok(MatchSpec::anything(dialect))],
         Some(Value::Array(all)) => all.into_iter().map(|m| wants(dialect, m)).collect(),
@@ -144,20 +144,20 @@ fn rule(dialect: Dialect, json: RuleJson) -> Rule {
             None | Some(Value::Null) => 1,
             Some(weight) => weight.as_u64().unwrap_or_default(),
         },
-        filters: Filters::read(backend.get_mut("filters").map(Value::take)),
+        filters: RuleFilters::read(backend.get_mut("filters").map(Value::take)),
     };
     let backends = json.backend_refs.unwrap_or_default();
-    Rule {
+    RuleSpec {
         matches,
-        filters: Filters::read(json.filters),
+        filters: RuleFilters::read(json.filters),
         backends: backends.into_iter().map(backend).collect(),
     }
 }
 
-fn wants(dialect: Dialect, json: Value) -> Result<MatchSpec, String> {
+fn wants(dialect: RouteProtocol, json: Value) -> Result<MatchSpec, String> {
     let (wants, others) = match dialect {
-        Dialect::Grpc => of_grpc(parsed(json)?)?,
-        Dialect::Http | Dialect::None => of_http(parsed(json)?)?,
+        RouteProtocol::Grpc => of_grpc(parsed(json)?)?,
+        RouteProtocol::Http | RouteProtocol::None => of_http(parsed(json)?)?,
     };
     // An unknown field may be a further condition, so the match cannot be evaluated.
     match others.keys().next() {
@@ -212,10 +212,10 @@ fn path(json: PathJson) -> Result<Path, String> {
     }
 }
 
-fn value(kind: Option<&str>, text: String) -> Result<Text, String> {
+fn value(kind: Option<&str>, text: String) -> Result<TextMatch, String> {
     match kind {
-        None | Some("Exact") => Ok(Text::Exact(text)),
-        Some("RegularExpression") => Ok(Text::Expression(text.into())),
+        None | Some("Exact") => Ok(TextMatch::Exact(text)),
+        Some("RegularExpression") => Ok(TextMatch::Expression(text.into())),
         Some(other) => Err(format!("the type {other:?} is not known")),
     }
 }
@@ -224,8 +224,8 @@ fn value(kind: Option<&str>, text: String) -> Result<Text, String> {
 fn pairs(
     json: Option<Vec<PairJson>>,
     same: impl Fn(&str, &str) -> bool,
-) -> Result<Vec<(String, Text)>, String> {
-    let mut texts: Vec<(String, Text)> = Vec::new();
+) -> Result<Vec<(String, TextMatch)>, String> {
+    let mut texts: Vec<(String, TextMatch)> = Vec::new();
     for pair in json.unwrap_or_default() {
         if texts.iter().all(|(name, _)| !same(name, &pair.name)) {
             texts.push((pair.name, value(pair.kind.as_deref(), pair.value)?));
@@ -252,9 +252,10 @@ impl MatchSpec {
     ///
     /// # Errors
     /// Fails if the type of a condition is unknown.
-    pub(super) fn of_request(request: &RequestMatch) -> Result<Self, String> {
-        let conditions = |all: &[Condition]| -> Vec<Value> {
-            let json = |c: &Condition| json!({"name": *c.name, "type": *c.kind, "value": *c.value});
+    pub(super) fn of_request(request: &RouteMatch) -> Result<Self, String> {
+        let conditions = |all: &[HeaderMatch]| -> Vec<Value> {
+            let json =
+                |c: &HeaderMatch| json!({"name": *c.name, "type": *c.kind, "value": *c.value});
             all.iter().map(json).collect()
         };
         let path = json!({"type": *request.path_type, "value": *request.path});
@@ -264,12 +265,12 @@ impl MatchSpec {
             "headers": conditions(&request.headers),
             "queryParams": conditions(&request.query),
         });
-        wants(Dialect::Http, json)
+        wants(RouteProtocol::Http, json)
     }
 
     /// The match of a rule without matches.
-    fn anything(dialect: Dialect) -> Self {
-        let path = (dialect == Dialect::Http).then(|| Path::Prefix("/".to_owned()));
+    fn anything(dialect: RouteProtocol) -> Self {
+        let path = (dialect == RouteProtocol::Http).then(|| Path::Prefix("/".to_owned()));
         Self {
             path,
             ..Self::default()
@@ -281,9 +282,9 @@ impl MatchSpec {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Dialect, MatchSpec, Path, Text, rules};
+    use super::{MatchSpec, Path, RouteProtocol, TextMatch, rules};
 
-    fn read(dialect: Dialect, matches: &Value) -> Vec<Result<MatchSpec, String>> {
+    fn read(dialect: RouteProtocol, matches: &Value) -> Vec<Result<MatchSpec, String>> {
         let spec = json!({"rules": [{"matches": matches}]}).to_string();
         rules(dialect, &spec).unwrap().remove(0).matches
     }
@@ -292,20 +293,20 @@ mod tests {
     fn a_rule_without_matches_takes_everything() {
         let everything = Some(Path::Prefix("/".into()));
         for matches in [json!([]), json!(null), json!([{}]), json!([{"path": {}}])] {
-            let spec = read(Dialect::Http, &matches).remove(0).unwrap();
+            let spec = read(RouteProtocol::Http, &matches).remove(0).unwrap();
             assert_eq!(spec.path, everything, "{matches}");
         }
-        let grpc = read(Dialect::Grpc, &json!([])).remove(0).unwrap();
+        let grpc = read(RouteProtocol::Grpc, &json!([])).remove(0).unwrap();
         assert_eq!(grpc, MatchSpec::default());
-        let none = rules(Dialect::Http, "{}").unwrap();
+        let none = rules(RouteProtocol::Http, "{}").unwrap();
         assert_eq!(none.len(), 1);
-        assert_eq!(rules(Dialect::Grpc, "{}").unwrap().len(), 0);
+        assert_eq!(rules(RouteProtocol::Grpc, "{}").unwrap().len(), 0);
     }
 
     #[test]
     fn the_first_of_entries_with_one_name_counts() {
         let spec = read(
-            Dialect::Http,
+            RouteProtocol::Http,
             &json!([{
                 "headers": [{"name": "a", "value": "1"}, {"name": "A", "value": "2"}],
                 "queryParams": [{"name": "a", "value": "1"}, {"name": "A", "value": "2"},
@@ -313,7 +314,7 @@ mod tests {
             }]),
         );
         let wants = spec[0].clone().unwrap();
-        assert_eq!(wants.headers, [("a".into(), Text::Exact("1".into()))]);
+        assert_eq!(wants.headers, [("a".into(), TextMatch::Exact("1".into()))]);
         assert_eq!(wants.params.len(), 2);
     }
 
@@ -328,19 +329,19 @@ mod tests {
             (json!({"headers": [{"name": "a"}]}), "missing field `value`"),
             (json!("x"), "invalid type"),
         ] {
-            let specs = read(Dialect::Http, &json!([odd, {"method": "GET"}]));
+            let specs = read(RouteProtocol::Http, &json!([odd, {"method": "GET"}]));
             let notes = specs[0].clone().unwrap_err();
             assert!(notes.contains(why), "{notes}");
             assert_eq!(specs[1].clone().unwrap().method.as_deref(), Some("GET"));
         }
-        let spec = read(Dialect::Http, &json!(7)).remove(0);
+        let spec = read(RouteProtocol::Http, &json!(7)).remove(0);
         assert_eq!(spec.unwrap_err(), "matches is not a list");
     }
 
     #[test]
     fn a_backend_without_weight_has_one() {
         let spec = json!({"rules": [{"backendRefs": [{}, {"weight": 0}, {"weight": 9}]}]});
-        let rules_read = rules(Dialect::Http, &spec.to_string()).unwrap();
+        let rules_read = rules(RouteProtocol::Http, &spec.to_string()).unwrap();
         let weights: Vec<u64> = rules_read[0].backends.iter().map(|b| b.weight).collect();
         assert_eq!(weights, [1, 0, 9]);
     }

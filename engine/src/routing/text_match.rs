@@ -4,16 +4,16 @@ use super::expression::Expression;
 
 /// A match of a string value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Text {
+pub enum TextMatch {
     /// The exact value.
     Exact(String),
     /// A regular expression.
     Expression(Expression),
 }
 
-// === impl Text ===
+// === impl TextMatch ===
 
-impl Text {
+impl TextMatch {
     /// Its value, as written.
     pub fn value(&self) -> &str {
         match self {
@@ -46,17 +46,17 @@ impl Text {
 
 #[cfg(test)]
 mod tests {
-    use super::Text;
+    use super::TextMatch;
 
     #[test]
     fn values_are_compared_with_case() {
-        assert_eq!(Text::Exact("v2".into()).covers("v2"), Some(true));
-        assert_eq!(Text::Exact("v2".into()).covers("V2"), Some(false));
+        assert_eq!(TextMatch::Exact("v2".into()).covers("v2"), Some(true));
+        assert_eq!(TextMatch::Exact("v2".into()).covers("V2"), Some(false));
     }
 
     #[test]
     fn expressions_that_cannot_be_read_are_not_guessed() {
-        let expression = |text: &str| Text::Expression(text.to_owned().into()).covers("abc");
+        let expression = |text: &str| TextMatch::Expression(text.to_owned().into()).covers("abc");
         assert_eq!(expression("a.c"), Some(true));
         assert_eq!(expression("b"), Some(false));
         assert_eq!(expression("("), None);

@@ -1,7 +1,7 @@
 //! Filters that a controller does not support: the answers to the requests, and notes.
 
 use super::backends::Answer;
-use super::spec::Rule;
+use super::spec::RuleSpec;
 use crate::kinds::profile::{ControllerFile, UnsupportedFilterEffect, UnsupportedFiltersFile};
 use crate::model::object::Object;
 
@@ -17,7 +17,7 @@ impl<'a> UnsupportedFilters<'a> {
     }
 
     /// The error that answers the requests of a rule.
-    pub(super) fn of_rule(self, route: &Object, rule: &Rule) -> Option<Answer> {
+    pub(super) fn of_rule(self, route: &Object, rule: &RuleSpec) -> Option<Answer> {
         let facts = self.with(UnsupportedFilterEffect::RequestsFail)?;
         let types = &rule.filters.types;
         let one = || {
@@ -44,7 +44,7 @@ impl<'a> UnsupportedFilters<'a> {
     }
 
     /// A note on a rule with a filter that the controller ignores.
-    pub(super) fn note(self, rule: &Rule) -> Option<String> {
+    pub(super) fn note(self, rule: &RuleSpec) -> Option<String> {
         let facts = self.with(UnsupportedFilterEffect::Ignored)?;
         let of_rule = first(&rule.filters.types, &facts.of_rules);
         let of_backends = || {

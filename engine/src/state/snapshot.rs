@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::kinds::profile::{
     ControllerFile, DelegationFile, Profile, ProfileRules, is_policy_kind,
 };
-use crate::model::acceptance::Acceptance;
+use crate::model::acceptance::GatewayListeners;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashSet;
 use crate::model::object::{Annotations, Crd, Node, Object};
@@ -56,13 +56,13 @@ pub struct Snapshot {
     profiles: OrdMap<GroupKind, Arc<Profile>>,
     policies: ObjectMap<Arc<Policy>>,
     /// Policies that a controller rejects, if other objects are needed to know on which paths.
-    disputed: OrdSet<ObjectKey>,
+    rejected_on_some_paths: OrdSet<ObjectKey>,
     attachments: attachment_index::AttachmentIndex,
     edges: edges::Edges,
     /// `ReferenceGrants` by namespace.
     grants: HashMap<Arc<str>, OrdSet<ObjectKey>>,
     /// An object that is assumed to exist.
-    supposed: Option<Arc<Object>>,
+    hypothetical: Option<Arc<Object>>,
     /// Objects that are assumed to change, or to be created. Reports of controllers about other objects that depend
     /// on them may no longer hold.
     changes: OrdSet<ObjectKey>,
@@ -126,14 +126,14 @@ impl Snapshot {
     pub(crate) fn acceptance(
         &self,
         gateway: &Object,
-        find: impl FnOnce() -> Acceptance,
-    ) -> Arc<Acceptance> {
+        find: impl FnOnce() -> GatewayListeners,
+    ) -> Arc<GatewayListeners> {
         self.acceptances.get_or_find(&gateway.key, find)
     }
 
     /// An object, if it is known.
     pub fn get(&self, key: &ObjectKey) -> Option<&Arc<Object>> {
-        match &self.supposed {
+        match &self.hypothetical {
             Some(object) if object.key == *key => Some(object),
             _ => self.kinds.get(&key.gk)?.objects.get(key),
         }
@@ -236,7 +236,7 @@ impl Snapshot {
         keys.all(|key| one.get(key) == other.get(key))
     }
 
-    /// Whether the profile of some policy kind names a controller, as one that acts on the kind or as one that does not.
+    /// Whether the profile of some policy kind names a controller, as one that applies the kind or as one that does not.
     pub fn knows_controller(&self, controller: &Arc<str>) -> bool {
         let mut profiles = self.profiles.values();
         profiles.any(|profile| profile.names_controller(controller))
@@ -254,8 +254,8 @@ impl Snapshot {
     }
 
     /// Policies that a controller rejects, if other objects are needed to know on which paths; sorted.
-    pub(crate) fn disputed(&self) -> impl Iterator<Item = &Arc<Policy>> {
-        let keys = self.disputed.iter();
+    pub(crate) fn rejected_on_some_paths(&self) -> impl Iterator<Item = &Arc<Policy>> {
+        let keys = self.rejected_on_some_paths.iter();
         keys.filter_map(|key| self.policies.get(key))
     }
 
@@ -277,11 +277,11 @@ impl Snapshot {
     /// Like [`Snapshot::below`], including an object that is assumed to exist, which comes last. Such an object counts by the
     /// references that it has, not by those of the stored object.
     pub fn naming(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Object>> {
-        let supposed = self.supposed.as_ref();
+        let hypothetical = self.hypothetical.as_ref();
         let others = self
             .below(key)
-            .filter(move |object| supposed.is_none_or(|supposed| supposed.key != object.key));
-        others.chain(supposed.filter(|supposed| edges::above(supposed).contains(key)))
+            .filter(move |object| hypothetical.is_none_or(|one| one.key != object.key));
+        others.chain(hypothetical.filter(|one| edges::above(one).contains(key)))
     }
 
     /// Those of [`Snapshot::naming`] that are of a kind.
@@ -290,13 +290,13 @@ impl Snapshot {
         key: &'a ObjectKey,
         kind: &'a GroupKind,
     ) -> impl Iterator<Item = &'a Arc<Object>> {
-        let supposed = self.supposed.as_ref().filter(|o| o.key.gk == *kind);
+        let hypothetical = self.hypothetical.as_ref().filter(|o| o.key.gk == *kind);
         let others = self
             .edges
             .below_of(key, kind)
             .filter_map(|key| self.get(key));
-        let others = others.filter(move |o| supposed.is_none_or(|supposed| supposed.key != o.key));
-        others.chain(supposed.filter(|supposed| edges::above(supposed).contains(key)))
+        let others = others.filter(move |o| hypothetical.is_none_or(|one| one.key != o.key));
+        others.chain(hypothetical.filter(|one| edges::above(one).contains(key)))
     }
 
     /// The facts about a controller; `None` if there are none.
@@ -307,22 +307,22 @@ impl Snapshot {
     /// The facts about routes that delegate to others, of each controller that follows them; none if no route has a backend
     /// that may stand for routes.
     pub fn delegations(&self) -> impl Iterator<Item = &DelegationFile> {
-        let supposed = || self.supposed.iter().flat_map(|object| object.backends());
+        let hypothetical = || self.hypothetical.iter().flat_map(|one| one.backends());
         let all = self.rules.delegations();
         all.filter(move |facts| {
             let mut kinds = self.edges.backend_kinds();
             kinds.any(|kind| facts.has_kind(kind))
-                || supposed().any(|backend| facts.has_kind(&backend.object.gk))
+                || hypothetical().any(|backend| facts.has_kind(&backend.object.gk))
         })
     }
 
     /// The routes that send requests to an object, sorted; a route that is assumed to exist comes last.
     pub fn using(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Object>> {
-        let supposed = self.supposed.as_ref();
+        let hypothetical = self.hypothetical.as_ref();
         let others = self.edges.using(key).filter_map(|key| self.get(key));
-        let others = others.filter(move |o| supposed.is_none_or(|supposed| supposed.key != o.key));
+        let others = others.filter(move |o| hypothetical.is_none_or(|one| one.key != o.key));
         let names = |route: &&Arc<Object>| route.backends().any(|b| b.object == *key);
-        others.chain(supposed.filter(names))
+        others.chain(hypothetical.filter(names))
     }
 
     /// The `ReferenceGrants` of a namespace; sorted.
@@ -481,8 +481,8 @@ impl Snapshot {
             }
         }
         let policy = Arc::new(policy);
-        if policy.is_disputed() {
-            self.disputed.insert(key.clone());
+        if policy.may_be_rejected_on_some_paths() {
+            self.rejected_on_some_paths.insert(key.clone());
         }
         self.attachments.set(&policy);
         self.policies.insert(key, policy);
@@ -491,7 +491,7 @@ impl Snapshot {
     fn unset_policy(&mut self, key: &ObjectKey) {
         if let Some(policy) = self.policies.remove(key) {
             self.attachments.unset(&policy);
-            self.disputed.remove(key);
+            self.rejected_on_some_paths.remove(key);
         }
     }
 }

@@ -17,31 +17,31 @@ use crate::model::object::section_noun;
 use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::Snapshot;
 
-mod acts_on;
 mod ancestors;
-mod below;
 mod by_hostname;
+mod disagreement;
+mod effective_targets;
 mod enforce;
-mod idle;
 mod limits;
 mod list;
-mod lost;
-mod rejected;
-mod reported;
+mod no_effect;
+mod overridden_settings;
+mod paths_below_target;
+mod rejected_ancestors;
 mod state;
 mod targets;
 mod unknown;
 mod without_target;
 
-pub use acts_on::ActsOn;
 pub use ancestors::{Ancestor, ancestors};
-use below::Below;
+pub use disagreement::{Disagreement, disagreement};
+pub use effective_targets::EffectiveTargets;
 use enforce::{combined, cost, enforce, groups_with};
-pub use list::{Condition, WhyNot, conditions};
-pub use lost::{Lost, Winner};
-use rejected::not_enforced_on;
-pub use rejected::{partly_rejected, rejections_on};
-pub use reported::{Disagreement, disagreement};
+pub use list::{ExpectedCondition, WhyNot, conditions};
+pub use overridden_settings::{OverriddenSettings, Winner};
+use paths_below_target::PathsBelow;
+use rejected_ancestors::not_enforced_on;
+pub use rejected_ancestors::{partly_rejected, rejections_on};
 pub use state::{NoEffect, State};
 pub use targets::{Affected, affected, affected_through};
 pub use without_target::selects_unwatched;
@@ -55,7 +55,7 @@ pub enum Accepted {
     /// Its controllers reject it or report that it is not in force, and attache finds no other reason.
     Rejected(Box<Report>),
     /// Its controllers reject it because of other objects, as far as attache knows.
-    Clashing(Box<Rejection>),
+    ExpectedRejection(Box<Rejection>),
     /// Its strategy cannot be used, or it may not name the target.
     Invalid,
     /// It conflicts with this policy, which takes precedence.
@@ -76,24 +76,24 @@ pub struct TargetStatus {
     /// The effect of the policy there; `None` if it is not attached.
     pub state: Option<State>,
     /// The policies that override it, wholly or in part.
-    pub by: BTreeMap<ObjectKey, Winner>,
+    pub overridden_by: BTreeMap<ObjectKey, Winner>,
     /// The paths through the target, for [`TargetStatus::overridden_on`].
-    below: Below,
+    paths_below: PathsBelow,
     /// Policies that it is merged with on some path, even if nothing of one of them remains.
     pub merged_with: BTreeSet<ObjectKey>,
     /// The effective targets at which some of it is in force.
-    pub acts_on: ActsOn,
+    pub effective_targets: EffectiveTargets,
     /// The settings that are overridden on some path, and the policies that override them.
-    pub lost: Lost,
+    pub overridden_settings: OverriddenSettings,
     /// The effect on requests through each Gateway, or mesh Service.
-    pub through: BTreeMap<ObjectKey, State>,
-    /// The Gateways and mesh Services through which requests reach a route or backend without it, because it does not act
+    pub state_by_gateway: BTreeMap<ObjectKey, State>,
+    /// The Gateways and mesh Services through which requests reach a route or backend without it, because it does not apply
     /// there.
-    pub passed_by: BTreeSet<ObjectKey>,
+    pub gateways_not_applying: BTreeSet<ObjectKey>,
     /// The listeners through which requests reach a route without it, because their hostnames are narrower than those of the route.
     pub narrower_listeners: BTreeSet<Place>,
     /// Whether it is in force on a path that carries other policies of its kind.
-    meets_others: bool,
+    shares_paths: bool,
 }
 
 /// The status of a policy.
@@ -116,7 +116,7 @@ impl PolicyStatus {
     pub fn by(&self) -> BTreeSet<ObjectKey> {
         let mut by: BTreeSet<ObjectKey> = BTreeSet::new();
         for target in &self.targets {
-            by.extend(target.by.keys().cloned());
+            by.extend(target.overridden_by.keys().cloned());
             if let Accepted::Conflicted(with) = &target.accepted {
                 by.insert(with.clone());
             }
@@ -129,24 +129,22 @@ impl PolicyStatus {
     pub fn may_take_away(&self) -> bool {
         let takes_away = |target: &TargetStatus| match &target.accepted {
             Accepted::Conflicted(_) => true,
-            Accepted::Clashing(why) => why.effect == RejectionEffect::WithoutSettings,
-            _ => target.meets_others,
+            Accepted::ExpectedRejection(why) => why.effect == RejectionEffect::WithoutSettings,
+            _ => target.shares_paths,
         };
         self.targets.iter().any(takes_away)
     }
 
     /// The effective targets at which some of it is in force.
-    pub fn acts_on(&self) -> BTreeSet<&Place> {
-        let targets = self.targets.iter();
-        targets.flat_map(|target| target.acts_on.places()).collect()
+    pub fn effective_targets(&self) -> BTreeSet<&Place> {
+        let targets = self.targets.iter().map(|target| &target.effective_targets);
+        targets.flat_map(EffectiveTargets::places).collect()
     }
 
     /// The objects of these effective targets.
     pub fn objects(&self) -> BTreeSet<&ObjectKey> {
-        let targets = self.targets.iter();
-        targets
-            .flat_map(|target| target.acts_on.objects())
-            .collect()
+        let targets = self.targets.iter().map(|target| &target.effective_targets);
+        targets.flat_map(EffectiveTargets::objects).collect()
     }
 }
 
@@ -159,15 +157,15 @@ impl TargetStatus {
             accepted,
             left_out: None,
             state: None,
-            by: BTreeMap::new(),
-            below: Below::default(),
+            overridden_by: BTreeMap::new(),
+            paths_below: PathsBelow::default(),
             merged_with: BTreeSet::new(),
-            acts_on: ActsOn::default(),
-            lost: Lost::default(),
-            through: BTreeMap::new(),
-            passed_by: BTreeSet::new(),
+            effective_targets: EffectiveTargets::default(),
+            overridden_settings: OverriddenSettings::default(),
+            state_by_gateway: BTreeMap::new(),
+            gateways_not_applying: BTreeSet::new(),
             narrower_listeners: BTreeSet::new(),
-            meets_others: false,
+            shares_paths: false,
         }
     }
 
@@ -175,7 +173,7 @@ impl TargetStatus {
     /// force on the other sections is partly enforced.
     fn leave_out(&mut self, rejection: Rejection) {
         let is_in_force = rejection.effect == RejectionEffect::InForce;
-        let states = self.through.values_mut().chain(&mut self.state);
+        let states = self.state_by_gateway.values_mut().chain(&mut self.state);
         let states = states.filter(|_| !is_in_force);
         for state in states.filter(|state| **state == State::Enforced) {
             *state = State::PartiallyEnforced;
@@ -210,7 +208,7 @@ impl TargetStatus {
 
     /// Objects below the target, and sections of it, where other policies override it completely.
     pub fn overridden_on(&self) -> BTreeSet<Place> {
-        self.below.overridden(&self.target)
+        self.paths_below.overridden(&self.target)
     }
 }
 
@@ -229,7 +227,7 @@ pub fn status_on_paths(
     let rejection = RejectionFinder::default().of_attached(snapshot, policy, place);
     let effect = rejection.as_ref().map(|rejection| &rejection.effect);
     if let (Some(rejection), Some(RejectionEffect::WithoutSettings)) = (&rejection, effect) {
-        status.accepted = Accepted::Clashing(Box::new(rejection.clone()));
+        status.accepted = Accepted::ExpectedRejection(Box::new(rejection.clone()));
         return status;
     }
     enforce(
@@ -289,7 +287,8 @@ pub fn attachments<'a>(
                     partial => (None, partial),
                 };
                 let known = unknown.or(no_effect);
-                let known = known.or_else(|| idle::on_unnamed_port(resolver.snapshot(), &target));
+                let known =
+                    known.or_else(|| no_effect::on_unnamed_port(resolver.snapshot(), &target));
                 attachments.push(TargetAttachment {
                     entry,
                     target,
@@ -392,8 +391,9 @@ fn on_target(
             if *policy.profile.class == Class::Direct
                 && Level::is_of_backend(&status.target.object.gk)
             {
-                let passed_by = resolver.passed_by(&status.target.object, &policy.profile);
-                status.note_passed_by(passed_by);
+                let passed_by =
+                    resolver.gateways_not_applying(&status.target.object, &policy.profile);
+                status.note_gateways_not_applying(passed_by);
             }
             let target = status.target.clone();
             shadowed(resolver, &target, &mut status);
@@ -434,16 +434,17 @@ fn accepted(
         return (fault, None);
     }
     let object = &place.object;
-    let clash = resolver.clash(policy, place);
-    let is_partial = clash.as_ref().is_some_and(Rejection::is_partial);
+    let rejection = resolver.rejection_at(policy, place);
+    let is_partial = rejection.as_ref().is_some_and(Rejection::is_partial);
     let is_rejected = reported_rejections::rejected(snapshot, policy).at(object)
         && !is_of_another_target(snapshot, policy, object)
-        && !(is_partial && explains_report(snapshot, policy, object, clash.as_ref()));
+        && !(is_partial && explains_report(snapshot, policy, object, rejection.as_ref()));
     let report = is_rejected.then(|| reported_rejections::rejection(snapshot, policy));
-    let is_expected = clash.as_ref().is_some_and(|clash| {
-        clash.reported.is_none() && !is_partial && clash.effect != RejectionEffect::NotApplied
+    let is_applied = |rejection: &Rejection| rejection.effect != RejectionEffect::NotApplied;
+    let is_expected = rejection.as_ref().is_some_and(|rejection| {
+        rejection.reported.is_none() && !is_partial && is_applied(rejection)
     });
-    match (report.flatten(), clash.map(Box::new)) {
+    match (report.flatten(), rejection.map(Box::new)) {
         (Some(report), _) => {
             let is_expected = is_expected && report.is_rejection;
             let report = Report {
@@ -452,10 +453,10 @@ fn accepted(
             };
             (Accepted::Rejected(Box::new(report)), None)
         }
-        (None, Some(clash)) if is_partial || clash.effect == RejectionEffect::NotApplied => {
-            (Accepted::Accepted, Some(clash))
+        (None, Some(rejection)) if is_partial || !is_applied(&rejection) => {
+            (Accepted::Accepted, Some(rejection))
         }
-        (None, Some(clash)) => (Accepted::Clashing(clash), None),
+        (None, Some(rejection)) => (Accepted::ExpectedRejection(rejection), None),
         (None, None) => (Accepted::Accepted, None),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::controller_facts;
 use super::isolation::ListenerHostname;
 use crate::kinds::profile::{ControllerFile, UnsupportedFilterEffect};
-use crate::model::acceptance::{Conflict, Listeners};
+use crate::model::acceptance::{ListenerFault, Listeners};
 use crate::model::ids::GroupKind;
 use crate::model::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
 use crate::model::selector::Labels;
@@ -14,7 +14,7 @@ use crate::topology::reports::{controller, of_route};
 
 /// Why a listener does not accept a route that names its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Refusal {
+pub enum NotAttachedReason {
     /// The controller attaches no routes to its Gateway, which is a waypoint.
     Waypoint,
     /// The protocol does not support routes of this kind.
@@ -32,9 +32,9 @@ pub enum Refusal {
     /// The listener does not allow routes of this namespace.
     Namespace,
     /// The rule that decides whether the listener allows the route cannot be read.
-    Unread,
+    SelectorUnreadable,
     /// The listener itself is not accepted.
-    Conflict(Conflict),
+    ListenerNotAccepted(ListenerFault),
     /// The controller takes only routes of this kind that have exactly one rule.
     Rules,
     /// The controller does not support a filter of the route, and so serves none of its rules.
@@ -51,7 +51,7 @@ pub struct OwnListener<'a> {
     /// The listener.
     pub listener: &'a Listener,
     /// Why the listener is not accepted.
-    pub conflict: Option<Conflict>,
+    pub fault: Option<ListenerFault>,
     /// The requests that it takes.
     pub hostname: ListenerHostname,
 }
@@ -69,7 +69,7 @@ impl<'a> OwnListener<'a> {
         listeners.map(move |(i, listener)| Self {
             owner,
             listener,
-            conflict: accepted.conflict(i),
+            fault: accepted.fault(i),
             hostname: ListenerHostname::for_listener(snapshot, owner, accepted, i),
         })
     }
@@ -92,18 +92,18 @@ pub fn may_accept(
             &route.key.namespace,
         )
         && !has_too_many_rules(snapshot, owner, route)
-        && refused_filter(snapshot, owner, route).is_none()
+        && rejected_filter(snapshot, owner, route).is_none()
         && of_route(snapshot, route, parent).is_none()
 }
 
 /// The first reason why a listener does not accept a route with this reference. `None` if it accepts the route,
 /// unless an older route of another kind keeps it out ([`super::kept_out`]).
-pub fn refusal(
+pub fn why_not_attached(
     snapshot: &Snapshot,
     own: &OwnListener<'_>,
     route: &Object,
     parent: &ParentRef,
-) -> Option<Refusal> {
+) -> Option<NotAttachedReason> {
     let OwnListener {
         owner, listener, ..
     } = own;
@@ -115,28 +115,28 @@ pub fn refusal(
     if !own.hostname.takes(hostnames) {
         let is_common = own.hostname.intersects(hostnames);
         return Some(if is_common {
-            Refusal::Isolated
+            NotAttachedReason::Isolated
         } else {
-            Refusal::Hostname
+            NotAttachedReason::Hostname
         });
     }
     let (namespace, theirs) = (&owner.key.namespace, &route.key.namespace);
     if listener.routes_from == From::Unknown {
-        return Some(Refusal::Unread);
+        return Some(NotAttachedReason::SelectorUnreadable);
     }
     if !lets_in(snapshot, &listener.routes_from, namespace, theirs) {
-        return Some(Refusal::Namespace);
+        return Some(NotAttachedReason::Namespace);
     }
-    let reported = || of_route(snapshot, route, parent).map(|_| Refusal::Reported);
+    let reported = || of_route(snapshot, route, parent).map(|_| NotAttachedReason::Reported);
     let has_too_many = has_too_many_rules(snapshot, owner, route);
-    let rules = has_too_many.then_some(Refusal::Rules);
-    let filter = || refused_filter(snapshot, owner, route).map(|_| Refusal::Filter);
-    let conflict = own.conflict.map(Refusal::Conflict);
+    let rules = has_too_many.then_some(NotAttachedReason::Rules);
+    let filter = || rejected_filter(snapshot, owner, route).map(|_| NotAttachedReason::Filter);
+    let conflict = own.fault.map(NotAttachedReason::ListenerNotAccepted);
     conflict.or(rules).or_else(filter).or_else(reported)
 }
 
 /// The filter of a route for which the controller of a listener serves none of its rules.
-pub(super) fn refused_filter<'a>(
+pub(super) fn rejected_filter<'a>(
     snapshot: &Snapshot,
     owner: &Object,
     route: &'a Object,
@@ -180,24 +180,24 @@ fn unfit(
     listener: &Listener,
     route: &GroupKind,
     parent: &ParentRef,
-) -> Option<Refusal> {
+) -> Option<NotAttachedReason> {
     let facts = controller_facts(snapshot, &owner.key);
     if is_without_routes(snapshot, owner, facts) {
-        return Some(Refusal::Waypoint);
+        return Some(NotAttachedReason::Waypoint);
     }
     if !fits_protocol(facts, listener, route) {
-        return Some(Refusal::Protocol);
+        return Some(NotAttachedReason::Protocol);
     }
     let section = parent.section.as_ref();
     if section.is_some_and(|name| *name != listener.name) {
-        return Some(Refusal::Section);
+        return Some(NotAttachedReason::Section);
     }
     if parent.port.is_some_and(|port| port != listener.port) {
-        return Some(Refusal::Port);
+        return Some(NotAttachedReason::Port);
     }
     // Among the kinds that the protocol supports, those that the listener names.
     let fits = listener.routes_of.is_empty() || listener.routes_of.contains(route);
-    (!fits).then_some(Refusal::Kind)
+    (!fits).then_some(NotAttachedReason::Kind)
 }
 
 /// Whether a reference to a Service matches one of its ports: port and section name an existing one, and the same one

@@ -8,7 +8,7 @@ use super::conflicts::{conflicts, conflicts_with_first};
 use super::isolation::{OwnListeners, narrower};
 use super::{controller_facts, gateway_of, missing_class, sets_of};
 use crate::kinds::profile::{ControllerFile, RejectedListeners};
-use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
+use crate::model::acceptance::{GatewayListeners, ListenerFault, Listeners, SetRejection};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{ClientCertificates, Listener, Node, Object};
 use crate::policy::Precedence;
@@ -18,13 +18,13 @@ use crate::topology::reports::{is_accepted, of_class, of_listener};
 
 /// Why no request arrives through a Gateway, a `ListenerSet` or one of its listeners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unaccepted {
+pub enum NotAccepted {
     /// The `ListenerSet` is not part of a Gateway.
-    Set(SetRefusal),
+    Set(SetRejection),
     /// The listener conflicts with another.
-    Listener(Conflict),
+    Listener(ListenerFault),
     /// All listeners of the object conflict with others; the conflict of the first.
-    AllListeners(Conflict),
+    AllListeners(ListenerFault),
 }
 
 /// The listeners of a Gateway or `ListenerSet`; `None` for other objects.
@@ -32,47 +32,52 @@ pub fn listeners(snapshot: &Snapshot, owner: &Object) -> Option<Arc<Listeners>> 
     match &owner.node {
         Node::Gateway { .. } => of_gateway(snapshot, owner).listeners(&owner.key).cloned(),
         Node::ListenerSet { parent, .. } => {
-            let refused = |why| Some(Arc::new(Listeners::refused(listeners_of(owner).len(), why)));
+            let refused = |why| {
+                Some(Arc::new(Listeners::rejected(
+                    listeners_of(owner).len(),
+                    why,
+                )))
+            };
             let Some(gateway) = snapshot.get(&parent.object) else {
                 let is_missing = snapshot.lacks(&parent.object);
                 return refused(if is_missing {
-                    SetRefusal::Missing
+                    SetRejection::Missing
                 } else {
-                    SetRefusal::Unknown
+                    SetRejection::Unknown
                 });
             };
             if !matches!(gateway.node, Node::Gateway { .. }) {
-                return refused(SetRefusal::NoGateway);
+                return refused(SetRejection::NoGateway);
             }
             let all = of_gateway(snapshot, gateway);
             let own = all.listeners(&owner.key).cloned();
-            own.or_else(|| refused(SetRefusal::NotAllowed))
+            own.or_else(|| refused(SetRejection::NotAllowed))
         }
         _ => None,
     }
 }
 
 /// Why no request arrives at a Gateway, a `ListenerSet` or a listener; `None` if one may, and for other objects.
-pub fn unaccepted(snapshot: &Snapshot, place: &Place) -> Option<Unaccepted> {
+pub fn unaccepted(snapshot: &Snapshot, place: &Place) -> Option<NotAccepted> {
     let owner = snapshot.get(&place.object)?;
     let known = listeners(snapshot, owner)?;
-    match known.refusal() {
-        Some(SetRefusal::Unknown) => return None,
-        Some(why) => return Some(Unaccepted::Set(why)),
+    match known.rejection() {
+        Some(SetRejection::Unknown) => return None,
+        Some(why) => return Some(NotAccepted::Set(why)),
         None => {}
     }
     match &place.section {
         None if known.is_accepted() => None,
         None => {
-            let mut each = known.conflicts().iter();
-            each.find_map(|c| *c).map(Unaccepted::AllListeners)
+            let mut each = known.faults().iter();
+            each.find_map(|c| *c).map(NotAccepted::AllListeners)
         }
         Some(name) => {
-            let named = listeners_of(owner).iter().zip(known.conflicts());
+            let named = listeners_of(owner).iter().zip(known.faults());
             let mut named = named.filter(|(listener, _)| listener.name == *name);
             let first = (*named.next()?.1)?;
             let all = named.all(|(_, conflict)| conflict.is_some());
-            all.then_some(Unaccepted::Listener(first))
+            all.then_some(NotAccepted::Listener(first))
         }
     }
 }
@@ -133,7 +138,7 @@ pub fn listener_endpoint(snapshot: &Snapshot, place: &Place) -> Option<ListenerE
 }
 
 /// The acceptance of the listeners of a Gateway and of its `ListenerSets`.
-pub fn of_gateway(snapshot: &Snapshot, gateway: &Object) -> Arc<Acceptance> {
+pub fn of_gateway(snapshot: &Snapshot, gateway: &Object) -> Arc<GatewayListeners> {
     snapshot.acceptance(gateway, || find(snapshot, gateway))
 }
 
@@ -158,19 +163,19 @@ fn lacks_grants(snapshot: &Snapshot, owner: &Object, listener: &Listener) -> boo
 }
 
 /// Why a controller of which this is known does not serve a listener, whatever else there is.
-fn not_served(facts: &ControllerFile, listener: &Listener) -> Option<Conflict> {
+fn not_served(facts: &ControllerFile, listener: &Listener) -> Option<ListenerFault> {
     let protocol = &*listener.protocol;
     let served = &facts.only_protocols;
     let is_standard = PROTOCOLS.contains(&protocol);
     if is_standard && !served.is_empty() && !served.iter().any(|served| *served == *protocol) {
-        return Some(Conflict::ProtocolNotServed);
+        return Some(ListenerFault::ProtocolNotServed);
     }
     let rejects = |what| facts.rejected_listeners.contains(&what);
     if rejects(RejectedListeners::WithoutTls)
         && listener.is_without_tls
         && ["HTTPS", "TLS"].contains(&protocol)
     {
-        return Some(Conflict::WithoutTls);
+        return Some(ListenerFault::WithoutTls);
     }
     let mut kinds = listener.routes_of.iter();
     let listed = facts.listed_kinds.get(protocol);
@@ -179,7 +184,8 @@ fn not_served(facts: &ControllerFile, listener: &Listener) -> Option<Conflict> {
             || !fits_protocol(Some(facts), listener, kind)
             || listed.is_some_and(|listed| !listed.iter().any(|name| **name == *kind.kind))
     };
-    (rejects(RejectedListeners::OtherKinds) && kinds.any(is_other)).then_some(Conflict::OtherKinds)
+    (rejects(RejectedListeners::OtherKinds) && kinds.any(is_other))
+        .then_some(ListenerFault::OtherKinds)
 }
 
 /// Whether a controller is known not to serve `ListenerSets` of a kind, and did not report that it accepts this one: a later
@@ -196,7 +202,7 @@ fn is_kind_not_served(facts: Option<&ControllerFile>, set: &Object) -> bool {
 fn all_conflicts<'a>(
     owners: impl Iterator<Item = &'a [Listener]> + Clone,
     first_wins: bool,
-) -> Vec<Box<[Option<Conflict>]>> {
+) -> Vec<Box<[Option<ListenerFault>]>> {
     if first_wins {
         conflicts_with_first(owners)
     } else {
@@ -209,7 +215,7 @@ fn conflicts_among(
     owners: &[&Object],
     first_wins: bool,
     is_apart: impl Fn(&Object, &Listener) -> bool,
-) -> Vec<Box<[Option<Conflict>]>> {
+) -> Vec<Box<[Option<ListenerFault>]>> {
     let apart = owners.iter().map(|owner| {
         let own = listeners_of(owner).iter();
         own.map(|listener| is_apart(owner, listener)).collect()
@@ -237,17 +243,17 @@ fn conflicts_among(
     each.collect()
 }
 
-fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
+fn find(snapshot: &Snapshot, gateway: &Object) -> GatewayListeners {
     let mut sets: Vec<&Arc<Object>> = sets_of(snapshot, &gateway.key).collect();
     let facts = controller_facts(snapshot, &gateway.key);
     sets.sort_by_cached_key(|set| Precedence::for_controller(set, facts));
     let mut joined: Vec<&Object> = vec![gateway];
-    let mut outside: Vec<(&Object, SetRefusal)> = Vec::new();
+    let mut outside: Vec<(&Object, SetRejection)> = Vec::new();
     for set in sets {
         if !allows_listener_set(snapshot, gateway, set) {
-            outside.push((set, SetRefusal::NotAllowed));
+            outside.push((set, SetRejection::NotAllowed));
         } else if is_kind_not_served(facts, set) {
-            outside.push((set, SetRefusal::KindNotServed));
+            outside.push((set, SetRejection::KindNotServed));
         } else {
             joined.push(set);
         }
@@ -255,11 +261,11 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let invalid = |listener: &Listener| {
         let unknown = is_unknown_protocol(snapshot, &listener.protocol);
         let not_served = || not_served(facts?, listener);
-        let unknown = unknown.then_some(Conflict::UnknownProtocol);
+        let unknown = unknown.then_some(ListenerFault::UnknownProtocol);
         unknown.or_else(not_served)
     };
     let lacks_grants = |owner: &Object, listener: &Listener| {
-        lacks_grants(snapshot, owner, listener).then_some(Conflict::CertificatesNotGranted)
+        lacks_grants(snapshot, owner, listener).then_some(ListenerFault::CertificatesNotGranted)
     };
     let first_wins = facts.is_some_and(|facts| facts.first_listener_wins);
     let among_valid = facts.is_some_and(|facts| facts.invalid_listeners_do_not_conflict);
@@ -270,12 +276,12 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
                 .is_some()
     };
     let conflicts = conflicts_among(&joined, first_wins, is_apart);
-    let missing = missing_class(snapshot, gateway).map(|_| Conflict::NoClass);
-    let of_class = of_class(snapshot, gateway).map(|_| Conflict::Class);
-    let with_reported = |(owner, mut conflicts): (&Object, Box<[Option<Conflict>]>)| {
+    let missing = missing_class(snapshot, gateway).map(|_| ListenerFault::ClassNotFound);
+    let of_class = of_class(snapshot, gateway).map(|_| ListenerFault::ClassNotAccepted);
+    let with_reported = |(owner, mut conflicts): (&Object, Box<[Option<ListenerFault>]>)| {
         for (listener, conflict) in listeners_of(owner).iter().zip(&mut conflicts) {
             let reported =
-                || of_listener(snapshot, owner, &listener.name).map(|_| Conflict::Reported);
+                || of_listener(snapshot, owner, &listener.name).map(|_| ListenerFault::Reported);
             let certificates = || lacks_grants(owner, listener);
             let invalid = of_class.or_else(|| invalid(listener));
             *conflict = invalid
@@ -287,16 +293,16 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
         conflicts
     };
     let conflicts = joined.iter().copied().zip(conflicts).map(with_reported);
-    let conflicts: Vec<Box<[Option<Conflict>]>> = conflicts.collect();
+    let conflicts: Vec<Box<[Option<ListenerFault>]>> = conflicts.collect();
     let each = joined.iter().zip(&conflicts);
     let each: Vec<OwnListeners<'_>> = each.map(|(owner, c)| (listeners_of(owner), &**c)).collect();
     let narrower = narrower(&each, among_valid);
-    let mut acceptance = Acceptance::default();
+    let mut acceptance = GatewayListeners::default();
     for ((owner, conflicts), narrower) in joined.into_iter().zip(conflicts).zip(narrower) {
         acceptance.add(&owner.key, Listeners::new(conflicts, narrower));
     }
     for (set, why) in outside {
-        let refused = Listeners::refused(listeners_of(set).len(), why);
+        let refused = Listeners::rejected(listeners_of(set).len(), why);
         acceptance.add(&set.key, refused);
     }
     acceptance

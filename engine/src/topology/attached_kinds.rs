@@ -11,12 +11,12 @@ use crate::state::snapshot::Snapshot;
 #[serde(rename_all = "camelCase")]
 struct Spec {
     #[serde(default)]
-    parent_refs: Vec<Parent>,
+    parent_refs: Vec<ParentRefJson>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Parent {
+struct ParentRefJson {
     group: Option<String>,
     kind: Option<String>,
     namespace: Option<String>,
@@ -45,7 +45,7 @@ pub fn attached_of_own_kind<'a>(snapshot: &'a Snapshot, target: &Place) -> Optio
     attached.map(|object| &object.key).min()
 }
 
-fn is_below(snapshot: &Snapshot, object: &Object, parent: &Parent, target: &Place) -> bool {
+fn is_below(snapshot: &Snapshot, object: &Object, parent: &ParentRefJson, target: &Place) -> bool {
     let group = parent.group.as_deref().unwrap_or(GATEWAY_API);
     let kind = GroupKind::new(group, parent.kind.as_deref().unwrap_or("Gateway"));
     let namespace = parent.namespace.as_deref().unwrap_or(&object.key.namespace);

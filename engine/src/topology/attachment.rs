@@ -4,15 +4,17 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::accept::{OwnListener, Refusal, fits_service, refusal, refused_filter};
+use super::accept::{
+    NotAttachedReason, OwnListener, fits_service, rejected_filter, why_not_attached,
+};
 use super::acceptance::{listeners, listeners_of};
 use super::delegation::{self, Unfollowed};
+use super::not_accepted_reason::{conflict, no_parent, not_joined, not_there};
 use super::route_kinds::{RouteKindConflicts, kept_out_by, may_keep_out};
 use super::route_path::{Unreached, unreached};
-use super::unaccepted_words::{conflict, no_parent, not_joined, not_there};
 use super::{AncestorPath, OwnPaths, through_listeners};
 use crate::kinds::profile::DelegationFile;
-use crate::model::acceptance::{Listeners, SetRefusal};
+use crate::model::acceptance::{Listeners, SetRejection};
 use crate::model::hint::nearest;
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, Place};
 use crate::model::level::Level;
@@ -31,7 +33,7 @@ pub enum ParentAttachment {
     /// The parent may exist, but nothing is known of it.
     Unknown(String),
     /// Nothing accepts the route.
-    Refused {
+    NotAttached {
         /// The listener that the parentRef names, otherwise the object.
         at: Place,
         /// The reason.
@@ -56,7 +58,7 @@ pub fn attachment(
 ) -> ParentAttachment {
     let snapshot = route_kind_conflicts.snapshot();
     let key = &parent.object;
-    let refused = |why| ParentAttachment::Refused {
+    let refused = |why| ParentAttachment::NotAttached {
         at: key.whole(),
         why,
     };
@@ -78,8 +80,10 @@ pub fn attachment(
             let Some(accepted) = listeners(snapshot, owner) else {
                 return refused(no_parent(key));
             };
-            match accepted.refusal() {
-                Some(SetRefusal::Unknown) => ParentAttachment::Unknown(not_joined(snapshot, owner)),
+            match accepted.rejection() {
+                Some(SetRejection::Unknown) => {
+                    ParentAttachment::Unknown(not_joined(snapshot, owner))
+                }
                 Some(_) => refused(not_joined(snapshot, owner)),
                 None => at_listeners(route_kind_conflicts, (owner, &accepted), route, parent),
             }
@@ -147,7 +151,7 @@ impl OwnPaths for RouteKindConflicts<'_> {
         for parent in route.parents() {
             let snapshot = RouteKindConflicts::snapshot(self);
             let owner = snapshot.get(&parent.object);
-            let owner = owner.filter(|owner| Level::is_above_routes(&owner.key.gk));
+            let owner = owner.filter(|owner| Level::is_kind_above_routes(&owner.key.gk));
             if let Some(owner) = owner
                 && let ParentAttachment::Attached(places) = attachment(self, route, parent)
             {
@@ -168,7 +172,7 @@ fn below_route(
 ) -> ParentAttachment {
     let snapshot = route_kind_conflicts.snapshot();
     let above = &parent.key;
-    let refused = |why| ParentAttachment::Refused {
+    let refused = |why| ParentAttachment::NotAttached {
         at: above.whole(),
         why,
     };
@@ -192,13 +196,13 @@ fn at_listeners(
     route: &Arc<Object>,
     parent: &ParentRef,
 ) -> ParentAttachment {
-    // The refusal of the listener that comes closest to accepting the route.
-    let mut nearest: Option<(bool, Refusal, &Listener)> = None;
+    // The reason of the listener that comes closest to accepting the route.
+    let mut nearest: Option<(bool, NotAttachedReason, &Listener)> = None;
     let mut winner: Option<Arc<Object>> = None;
     let mut taken = Vec::new();
     for (i, own) in OwnListener::all(route_kind_conflicts.snapshot(), owner, accepted).enumerate() {
         let listener = own.listener;
-        match refusal(route_kind_conflicts.snapshot(), &own, route, parent) {
+        match why_not_attached(route_kind_conflicts.snapshot(), &own, route, parent) {
             None if may_keep_out(route_kind_conflicts.snapshot(), owner, &route.key.gk) => {
                 let (kept_out, _) = route_kind_conflicts.kept_out(owner, i);
                 match kept_out.get(&route.key) {
@@ -221,7 +225,7 @@ fn at_listeners(
     let nearest = nearest.map(|(_, why, listener)| (why, listener));
     let why = match winner {
         Some(winner) => kept_out_by(&winner),
-        None => refused(
+        None => not_attached(
             route_kind_conflicts.snapshot(),
             nearest,
             owner,
@@ -234,7 +238,7 @@ fn at_listeners(
         Some(section) => owner.key.section(section.clone()),
         None => owner.key.whole(),
     };
-    ParentAttachment::Refused { at, why }
+    ParentAttachment::NotAttached { at, why }
 }
 
 fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
@@ -242,9 +246,9 @@ fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
 }
 
 /// Why no listener of an object accepts a route.
-fn refused(
+fn not_attached(
     snapshot: &Snapshot,
-    closest: Option<(Refusal, &Listener)>,
+    closest: Option<(NotAttachedReason, &Listener)>,
     owner: &Object,
     route: &Object,
     parent: &ParentRef,
@@ -255,7 +259,7 @@ fn refused(
     };
     let name = &listener.name;
     match (why, &parent.section, parent.port) {
-        (Refusal::Waypoint, ..) => waypoint(owner_object),
+        (NotAttachedReason::Waypoint, ..) => waypoint(owner_object),
         (_, Some(section), _) if section != name => {
             let names = listeners_of(owner_object)
                 .iter()
@@ -265,36 +269,38 @@ fn refused(
             let near = near.unwrap_or_default();
             format!("{owner} has no listener {section}{near}")
         }
-        (Refusal::Port, None, Some(port)) => format!("{owner} has no listener on port {port}"),
-        (Refusal::Section | Refusal::Port, ..) => {
+        (NotAttachedReason::Port, None, Some(port)) => {
+            format!("{owner} has no listener on port {port}")
+        }
+        (NotAttachedReason::Section | NotAttachedReason::Port, ..) => {
             format!("listener {name} has port {}", listener.port)
         }
-        (Refusal::Kind | Refusal::Protocol, ..) => {
+        (NotAttachedReason::Kind | NotAttachedReason::Protocol, ..) => {
             format!("listener {name} takes no {}", route.key.gk.kind)
         }
-        (Refusal::Hostname, ..) => {
+        (NotAttachedReason::Hostname, ..) => {
             let own = listener.hostname.as_deref().unwrap_or_default();
             format!("listener {name} has hostname {own}, which matches no hostname of the route")
         }
-        (Refusal::Isolated, ..) => {
+        (NotAttachedReason::Isolated, ..) => {
             let own = listener.hostname.as_deref().unwrap_or("every host");
             format!(
                 "listener {name} serves {own}, but leaves the hostnames of the route to listeners on its port with more specific hostnames"
             )
         }
-        (Refusal::Namespace, ..) => {
+        (NotAttachedReason::Namespace, ..) => {
             takes_none_of(snapshot, owner_object, listener, &route.key.namespace)
         }
-        (Refusal::Unread, ..) => format!(
+        (NotAttachedReason::SelectorUnreadable, ..) => format!(
             "the namespace selector of listener {name} cannot be read, so attache does not know from which namespaces it takes routes"
         ),
-        (Refusal::Conflict(why), ..) => {
+        (NotAttachedReason::ListenerNotAccepted(why), ..) => {
             let why = conflict(snapshot, why, owner_object, name);
             format!("listener {name} is not accepted: {why}")
         }
-        (Refusal::Rules, ..) => one_rule(&route.key.gk),
-        (Refusal::Filter, ..) => unsupported_filter(snapshot, owner_object, route),
-        (Refusal::Reported, ..) => {
+        (NotAttachedReason::Rules, ..) => one_rule(&route.key.gk),
+        (NotAttachedReason::Filter, ..) => unsupported_filter(snapshot, owner_object, route),
+        (NotAttachedReason::Reported, ..) => {
             let report = of_route(snapshot, route, parent);
             let report = report.map_or_else(String::new, ToString::to_string);
             format!("the controller of {owner} reports {report}")
@@ -320,7 +326,7 @@ pub fn one_rule(kind: &GroupKind) -> String {
 
 /// The message that a controller serves no rule of a route because of a filter that it does not support.
 pub fn unsupported_filter(snapshot: &Snapshot, owner: &Object, route: &Object) -> String {
-    let filter = refused_filter(snapshot, owner, route).map_or("", |filter| filter);
+    let filter = rejected_filter(snapshot, owner, route).map_or("", |filter| filter);
     format!("its controller does not support the filter {filter}, and serves none of its rules")
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::acceptance::Conflict;
+use crate::model::acceptance::ListenerFault;
 use crate::model::object::Listener;
 
 /// The traffic that a listener's protocol carries.
@@ -32,7 +32,7 @@ struct Identity {
 
 /// The use of one port by owners processed so far.
 #[derive(Debug, Default)]
-struct Port {
+struct PortUse {
     taken: BTreeSet<Identity>,
     /// The traffic on its connections.
     traffic_type: Option<TrafficType>,
@@ -77,8 +77,8 @@ impl TrafficType {
 /// one wins; within one owner, all conflicting listeners lose.
 pub(super) fn conflicts<'a>(
     owners: impl Iterator<Item = &'a [Listener]>,
-) -> Vec<Box<[Option<Conflict>]>> {
-    let mut ports: BTreeMap<u16, Port> = BTreeMap::new();
+) -> Vec<Box<[Option<ListenerFault>]>> {
+    let mut ports: BTreeMap<u16, PortUse> = BTreeMap::new();
     let owners = owners.enumerate();
     owners
         .map(|(i, own)| of_owner(&mut ports, own, i == 0))
@@ -89,7 +89,7 @@ pub(super) fn conflicts<'a>(
 /// with a hostname has it, in the order of `owners`. One that loses by its protocol still has its hostname.
 pub(super) fn conflicts_with_first<'a>(
     owners: impl Iterator<Item = &'a [Listener]> + Clone,
-) -> Vec<Box<[Option<Conflict>]>> {
+) -> Vec<Box<[Option<ListenerFault>]>> {
     let mut ports: BTreeMap<u16, OrderedPort<'a>> = BTreeMap::new();
     for listener in owners.clone().flatten() {
         let port = ports.entry(listener.port).or_insert_with(|| OrderedPort {
@@ -108,10 +108,10 @@ pub(super) fn conflicts_with_first<'a>(
     let conflict = |listener: &'a Listener| {
         let port = ports.get(&listener.port)?;
         if port.protocols.len() > 1 && listener.protocol != port.first.protocol {
-            return Some(Conflict::Protocol);
+            return Some(ListenerFault::IncompatibleProtocol);
         }
         let first = port.hostnames.get(&lowercase_hostname(listener))?;
-        (!std::ptr::eq(*first, listener)).then_some(Conflict::Same)
+        (!std::ptr::eq(*first, listener)).then_some(ListenerFault::SameHostname)
     };
     owners
         .map(|own| own.iter().map(conflict).collect())
@@ -123,10 +123,10 @@ fn lowercase_hostname(listener: &Listener) -> Option<String> {
 }
 
 fn of_owner(
-    ports: &mut BTreeMap<u16, Port>,
+    ports: &mut BTreeMap<u16, PortUse>,
     own: &[Listener],
     is_gateway: bool,
-) -> Box<[Option<Conflict>]> {
+) -> Box<[Option<ListenerFault>]> {
     // The number of listeners with each identity, and the kinds of traffic on each port.
     let mut wanted: BTreeMap<(u16, Identity), usize> = BTreeMap::new();
     let mut carried: BTreeMap<u16, BTreeSet<TrafficType>> = BTreeMap::new();
@@ -149,17 +149,17 @@ fn of_owner(
                 _ => kinds_of_traffic == 1,
             };
             if !goes {
-                return Some(Conflict::Protocol);
+                return Some(ListenerFault::IncompatibleProtocol);
             }
         }
         let is_taken = port.is_some_and(|port| port.taken.contains(&identity));
         let twice = wanted.get(&(listener.port, identity)).copied() > Some(1);
-        (is_taken || twice).then_some(Conflict::Same)
+        (is_taken || twice).then_some(ListenerFault::SameHostname)
     };
-    let conflicts: Box<[Option<Conflict>]> = own.iter().map(conflict).collect();
+    let conflicts: Box<[Option<ListenerFault>]> = own.iter().map(conflict).collect();
     for (listener, conflict) in own.iter().zip(&conflicts) {
         // A listener that loses for its protocol does not block others.
-        if *conflict != Some(Conflict::Protocol) {
+        if *conflict != Some(ListenerFault::IncompatibleProtocol) {
             let port = ports.entry(listener.port).or_default();
             port.taken.insert(Identity::from_listener(listener));
         }
@@ -194,7 +194,7 @@ impl Identity {
 
 #[cfg(test)]
 mod tests {
-    use super::{Conflict, conflicts, conflicts_with_first};
+    use super::{ListenerFault, conflicts, conflicts_with_first};
     use crate::model::object::{From, Listener};
 
     /// `HTTP 80 a.example`
@@ -226,20 +226,20 @@ mod tests {
         letters(&conflicts(owners.iter().map(|own| &**own)))
     }
 
-    fn letters(conflicts: &[Box<[Option<Conflict>]>]) -> String {
-        let letter = |conflict: &Option<Conflict>| match conflict {
+    fn letters(conflicts: &[Box<[Option<ListenerFault>]>]) -> String {
+        let letter = |conflict: &Option<ListenerFault>| match conflict {
             None => '-',
-            Some(Conflict::Same) => 's',
-            Some(Conflict::Protocol) => 'p',
+            Some(ListenerFault::SameHostname) => 's',
+            Some(ListenerFault::IncompatibleProtocol) => 'p',
             Some(
-                Conflict::Reported
-                | Conflict::Class
-                | Conflict::NoClass
-                | Conflict::UnknownProtocol
-                | Conflict::ProtocolNotServed
-                | Conflict::WithoutTls
-                | Conflict::OtherKinds
-                | Conflict::CertificatesNotGranted,
+                ListenerFault::Reported
+                | ListenerFault::ClassNotAccepted
+                | ListenerFault::ClassNotFound
+                | ListenerFault::UnknownProtocol
+                | ListenerFault::ProtocolNotServed
+                | ListenerFault::WithoutTls
+                | ListenerFault::OtherKinds
+                | ListenerFault::CertificatesNotGranted,
             ) => 'r',
         };
         let letters_by_owner: Vec<String> = conflicts

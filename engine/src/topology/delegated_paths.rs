@@ -6,14 +6,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::delegation::{
-    MOST_DELEGATIONS, delegates, handed_on, has_hostnames, leads_to, parents_of, reports_refusal,
+    MOST_DELEGATIONS, delegates, handed_on, has_hostnames, leads_to, parents_of, reports_rejection,
 };
 use super::{AncestorPath, to_route};
 use crate::kinds::profile::DelegationFile;
 use crate::model::ids::{ObjectKey, PrehashedBuildHasher};
 use crate::model::level::{Level, Step};
 use crate::model::maps;
-use crate::model::object::{Node, Object, RequestMatch};
+use crate::model::object::{Node, Object, RouteMatch};
 use crate::model::section::rule_label;
 use crate::state::snapshot::{Snapshot, namespace_key};
 
@@ -33,22 +33,22 @@ pub trait OwnPaths {
 }
 
 /// An ancestor path, and the rule of a route that delegates.
-type Through = (Rc<AncestorPath>, ObjectKey, usize);
+type DelegatedPath = (Rc<AncestorPath>, ObjectKey, usize);
 
 /// An ancestor path through a rule that delegates, and the requests that take it.
-type DelegatedRequests = (Rc<AncestorPath>, Rc<[RequestMatch]>);
+type DelegatedRequests = (Rc<AncestorPath>, Rc<[RouteMatch]>);
 
-type Paths = Rc<[Rc<AncestorPath>]>;
+type SharedPaths = Rc<[Rc<AncestorPath>]>;
 
 /// Finds the ancestor paths through rules that delegate, and caches them.
 #[derive(Debug, Default)]
 pub struct DelegatedPaths {
     /// All paths of each route, those through delegation last, and the number of the latter.
-    known: HashMap<ObjectKey, (Paths, usize), PrehashedBuildHasher>,
+    known: HashMap<ObjectKey, (SharedPaths, usize), PrehashedBuildHasher>,
     /// The path through each rule that delegates; `None` if no request reaches it.
-    through: maps::HashMap<Through, Option<DelegatedRequests>>,
+    through: maps::HashMap<DelegatedPath, Option<DelegatedRequests>>,
     /// The requests on each path through delegation to a route.
-    matches: maps::HashMap<(Rc<AncestorPath>, ObjectKey), Rc<[RequestMatch]>>,
+    matches: maps::HashMap<(Rc<AncestorPath>, ObjectKey), Rc<[RouteMatch]>>,
     /// The routes whose paths are being looked for, from the first one up.
     climbed: Vec<ObjectKey>,
     /// Whether a cycle, or a limit, cut off some paths since the search began.
@@ -80,7 +80,7 @@ impl DelegatedPaths {
     }
 
     /// All ancestor paths of a route, and how many of them, the last ones, lead through delegation.
-    fn find(&mut self, source: &mut impl OwnPaths, route: &Arc<Object>) -> (Paths, usize) {
+    fn find(&mut self, source: &mut impl OwnPaths, route: &Arc<Object>) -> (SharedPaths, usize) {
         if let Some((paths, delegated)) = self.known.get(&route.key) {
             return (paths.clone(), *delegated);
         }
@@ -116,7 +116,7 @@ impl DelegatedPaths {
         let delegated = through_parents.len();
         let mut paths = source.own_paths(route);
         paths.extend(through_parents);
-        let paths: Paths = paths.into();
+        let paths: SharedPaths = paths.into();
         if !self.is_cut || self.climbed.is_empty() {
             let paths_and_count = (paths.clone(), delegated);
             self.known.insert(route.key.clone(), paths_and_count);
@@ -136,7 +136,7 @@ impl DelegatedPaths {
         else {
             return;
         };
-        if reports_refusal(snapshot, route, parent) {
+        if reports_rejection(snapshot, route, parent) {
             return;
         }
         let routes = path.steps.iter().filter(|step| step.level == Level::Route);
@@ -194,7 +194,7 @@ impl DelegatedPaths {
         facts: &DelegationFile,
         path: &Rc<AncestorPath>,
         route: &Object,
-    ) -> Vec<Vec<RequestMatch>> {
+    ) -> Vec<Vec<RouteMatch>> {
         let name = (path.clone(), route.key.clone());
         let above = self.matches.get(&name);
         handed_on(facts, above.map_or(&[][..], |above| above), route)
@@ -206,7 +206,7 @@ impl DelegatedPaths {
         snapshot: &Snapshot,
         path: &Rc<AncestorPath>,
         route: &Object,
-    ) -> Vec<Vec<RequestMatch>> {
+    ) -> Vec<Vec<RouteMatch>> {
         let facts = facts_of(snapshot, path);
         facts.map_or_else(Vec::new, |facts| self.handed_on(facts, path, route))
     }
@@ -239,7 +239,7 @@ impl DelegatedPaths {
 }
 
 /// The last paths of a list.
-fn last_of(paths: &Paths, number: usize) -> Vec<Rc<AncestorPath>> {
+fn last_of(paths: &SharedPaths, number: usize) -> Vec<Rc<AncestorPath>> {
     let from = paths.len().saturating_sub(number);
     paths.get(from..).unwrap_or_default().to_vec()
 }

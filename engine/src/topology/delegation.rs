@@ -9,7 +9,7 @@ use crate::kinds::profile::DelegationFile;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashSet;
 use crate::model::object::{
-    BackendRef, Condition, Node, Object, ParentRef, RequestMatch, Rule, is_route,
+    BackendRef, HeaderMatch, Node, Object, ParentRef, RouteMatch, Rule, is_route,
 };
 use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::reports::{controller, of_route};
@@ -240,7 +240,7 @@ pub(crate) fn rules_of(route: &Object) -> &[Rule] {
 }
 
 /// Whether the status of a route says that it does not get the requests of another route that delegates.
-pub fn reports_refusal(snapshot: &Snapshot, child: &Object, parent: &Object) -> bool {
+pub fn reports_rejection(snapshot: &Snapshot, child: &Object, parent: &Object) -> bool {
     let unnamed = ParentRef {
         object: parent.key.clone(),
         section: None,
@@ -328,12 +328,12 @@ fn children_of<'a>(snapshot: &'a Snapshot, parent: &Object) -> Vec<&'a Arc<Objec
     children
 }
 
-/// The routes that some routes may delegate to, that these may delegate to, and so on: at most `most`, without the
+/// The routes that some routes may delegate to, that these may delegate to, and so on: at most `limit`, without the
 /// first ones.
 pub fn delegated_to<'a>(
     snapshot: &'a Snapshot,
     routes: impl IntoIterator<Item = &'a Arc<Object>>,
-    most: usize,
+    limit: usize,
 ) -> Vec<Arc<Object>> {
     let mut descendants: Vec<Arc<Object>> = Vec::new();
     let followed: Vec<&DelegationFile> = snapshot.delegations().collect();
@@ -353,7 +353,7 @@ pub fn delegated_to<'a>(
             continue;
         }
         for child in children_of(snapshot, parent) {
-            if descendants.len() >= most {
+            if descendants.len() >= limit {
                 return descendants;
             }
             if met.insert(&child.key) {
@@ -402,9 +402,9 @@ fn selected<'a>(
 /// A rule that none of them reaches has none.
 pub fn handed_on(
     facts: &DelegationFile,
-    above: &[RequestMatch],
+    above: &[RouteMatch],
     child: &Object,
-) -> Vec<Vec<RequestMatch>> {
+) -> Vec<Vec<RouteMatch>> {
     let Node::Route {
         rules,
         rule_matches,
@@ -424,7 +424,7 @@ pub fn handed_on(
                 own.is_within(above).then(|| own.clone())
             }
         });
-        matches.fold(Vec::new(), |mut distinct: Vec<RequestMatch>, one| {
+        matches.fold(Vec::new(), |mut distinct: Vec<RouteMatch>, one| {
             if !distinct.contains(&one) {
                 distinct.push(one);
             }
@@ -434,13 +434,13 @@ pub fn handed_on(
     (0..rules.len()).map(of_rule).collect()
 }
 
-// === impl RequestMatch ===
+// === impl RouteMatch ===
 
-impl RequestMatch {
+impl RouteMatch {
     /// Whether a rule that delegates with the match `above` hands on the requests of this one: the path begins with
     /// the prefix above, and it has each condition above.
     fn is_within(&self, above: &Self) -> bool {
-        let has_all = |above: &[Condition], own: &[Condition]| {
+        let has_all = |above: &[HeaderMatch], own: &[HeaderMatch]| {
             above.iter().all(|condition| own.contains(condition))
         };
         *above.path_type == *"PathPrefix"
@@ -453,7 +453,7 @@ impl RequestMatch {
     /// This match combined with that of the rule above: the paths are joined, and all conditions
     /// hold. If both have a condition on one name, the one above counts.
     fn joined_to(&self, above: &Self) -> Self {
-        let both = |above: &[Condition], own: &[Condition]| {
+        let both = |above: &[HeaderMatch], own: &[HeaderMatch]| {
             let is_above = |name: &str| above.iter().any(|condition| *condition.name == *name);
             let own = own.iter().filter(|condition| !is_above(&condition.name));
             above.iter().chain(own).cloned().collect()

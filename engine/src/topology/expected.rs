@@ -1,9 +1,9 @@
-//! Listeners and routes that are refused whatever their controllers report. Such a report says no more than that, and is out of date
+//! Listeners and routes that are not accepted whatever their controllers report. Such a report says no more than that, and is out of date
 //! where a change lets them in.
 
-use super::accept::{OwnListener, Refusal, refusal};
+use super::accept::{NotAttachedReason, OwnListener, why_not_attached};
 use super::acceptance::{listeners, listeners_of};
-use crate::model::acceptance::Conflict;
+use crate::model::acceptance::ListenerFault;
 use crate::model::ids::ObjectKey;
 use crate::model::object::ParentRef;
 use crate::state::snapshot::Snapshot;
@@ -22,8 +22,9 @@ impl Snapshot {
         let index = listeners_of(owner)
             .iter()
             .position(|listener| *listener.name == *name);
-        let conflict = index.and_then(|index| known.conflict(index));
-        known.refusal().is_some() || conflict.is_some_and(|conflict| conflict != Conflict::Reported)
+        let conflict = index.and_then(|index| known.fault(index));
+        known.rejection().is_some()
+            || conflict.is_some_and(|conflict| conflict != ListenerFault::Reported)
     }
 
     /// Whether no listener of a parent takes a route, reports aside.
@@ -36,10 +37,13 @@ impl Snapshot {
             return true;
         };
         OwnListener::all(self, owner, &known).all(|own| {
-            let why = refusal(self, &own, route, parent);
+            let why = why_not_attached(self, &own, route, parent);
             !matches!(
                 why,
-                None | Some(Refusal::Reported | Refusal::Conflict(Conflict::Reported))
+                None | Some(
+                    NotAttachedReason::Reported
+                        | NotAttachedReason::ListenerNotAccepted(ListenerFault::Reported)
+                )
             )
         })
     }

@@ -8,13 +8,13 @@ use super::conflicts::TrafficType;
 use super::controller_facts;
 use super::hostnames::{above, in_common};
 use crate::kinds::profile::ListenerIsolation;
-use crate::model::acceptance::{Conflict, Listeners, NarrowerHostnames};
+use crate::model::acceptance::{ListenerFault, Listeners, NarrowerHostnames};
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Listener, Object};
 use crate::state::snapshot::Snapshot;
 
 /// The listeners of one owner, with the conflict of each.
-pub(super) type OwnListeners<'a> = (&'a [Listener], &'a [Option<Conflict>]);
+pub(super) type OwnListeners<'a> = (&'a [Listener], &'a [Option<ListenerFault>]);
 
 /// The hostname of a listener, and which of its requests go to other listeners.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct ListenerHostname {
     /// The hostnames of other listeners on the port that are narrower.
     pub narrower: Option<Arc<NarrowerHostnames>>,
     /// Whether it takes no route whose hostname is a wildcard that is wider than its own.
-    pub refuses_wider_wildcards: bool,
+    pub rejects_wider_wildcards: bool,
     /// Whether a narrower wildcard takes all requests that match it. Otherwise a listener gives up only hostnames that
     /// another listener has exactly so.
     pub is_isolated: bool,
@@ -36,7 +36,7 @@ pub(super) fn narrower(
     owners: &[OwnListeners<'_>],
     of_invalid: bool,
 ) -> Vec<Box<[Option<Arc<NarrowerHostnames>>]>> {
-    let takes = |conflict: &Option<Conflict>| of_invalid || conflict.is_none();
+    let takes = |conflict: &Option<ListenerFault>| of_invalid || conflict.is_none();
     let each = owners.iter().enumerate().flat_map(|(i, (own, conflicts))| {
         let accepted = own.iter().zip(*conflicts).enumerate();
         let accepted = accepted.filter(|(_, (listener, conflict))| {
@@ -164,9 +164,9 @@ impl ListenerHostname {
         let facts = is_wildcard.then(|| controller_facts(snapshot, &owner.key));
         let open = Self {
             name,
-            refuses_wider_wildcards: facts
+            rejects_wider_wildcards: facts
                 .flatten()
-                .is_some_and(|facts| facts.refuses_wider_wildcards),
+                .is_some_and(|facts| facts.rejects_wider_wildcards),
             ..Self::default()
         };
         // Most listeners are alone, so the controller need not be found.
@@ -221,7 +221,7 @@ impl ListenerHostname {
     pub fn is_too_wide(&self, ours: &str) -> bool {
         let own = self.name.as_ref().filter(|own| own.starts_with('*'));
         let is_wider = own.is_some_and(|own| ours.starts_with('*') && ours.len() < own.len());
-        self.refuses_wider_wildcards && is_wider
+        self.rejects_wider_wildcards && is_wider
     }
 
     /// Whether routes of the listener do not get the requests for a hostname that they have in common with it, because

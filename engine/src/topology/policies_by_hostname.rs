@@ -1,4 +1,4 @@
-//! The listener whose policies act on requests, for controllers that select policies by hostname if
+//! The listener whose policies apply to requests, for controllers that select policies by hostname if
 //! plain HTTP listeners share a port. It may be another listener than the one that the route is
 //! attached to.
 
@@ -36,7 +36,7 @@ impl PoliciesByHostname {
         let acceptance = acceptance_of(snapshot, gateway);
         let mut all = Vec::new();
         for (key, accepted) in acceptance.owners() {
-            let Some(owner) = snapshot.get(key).filter(|_| accepted.refusal().is_none()) else {
+            let Some(owner) = snapshot.get(key).filter(|_| accepted.rejection().is_none()) else {
                 continue;
             };
             for (index, path) in through_listeners(snapshot, owner) {
@@ -55,7 +55,7 @@ impl PoliciesByHostname {
         all.iter().any(shares).then_some(Self(all))
     }
 
-    /// The ancestor paths whose policies act on the requests that a route with these hostnames
+    /// The ancestor paths whose policies apply to the requests that a route with these hostnames
     /// takes at a listener; none if only the listener's own path is possible.
     pub fn paths(&self, listener: &Place, hostnames: &[Arc<str>]) -> Vec<&Rc<AncestorPath>> {
         let Some(own) = self.0.iter().find(|one| one.path.last() == Some(listener)) else {

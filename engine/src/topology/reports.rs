@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::gateway_of;
 use crate::model::ids::ObjectKey;
-use crate::model::object::reported::{Acceptance, Condition, Entry, Subject};
+use crate::model::object::status::{Condition, ReportedAcceptance, StatusEntry, Subject};
 use crate::model::object::{Node, Object, ParentRef};
 use crate::state::snapshot::{Snapshot, class_key};
 
@@ -48,7 +48,7 @@ fn counted<'a>(
     report: &'a Condition,
     explains: impl FnOnce(&Snapshot) -> bool,
 ) -> Option<&'a Condition> {
-    let is_explained = || snapshot.seen().is_some_and(explains);
+    let is_explained = || snapshot.observed_by_controllers().is_some_and(explains);
     let counts = !is_served_despite(snapshot, parent, report) && !is_explained();
     counts.then_some(report)
 }
@@ -72,7 +72,7 @@ pub fn of_class<'a>(snapshot: &'a Snapshot, gateway: &Object) -> Option<&'a Cond
         return None;
     };
     let class = snapshot.get(&class_key(class))?;
-    if snapshot.is_supposed(&class.key) {
+    if snapshot.is_hypothetical(&class.key) {
         return None;
     }
     let report = of_whole(class)?;
@@ -95,7 +95,7 @@ pub fn of_whole(object: &Object) -> Option<&Condition> {
 pub fn is_accepted(object: &Object) -> bool {
     let mut entries = object.reported.iter().flat_map(|all| &all.entries);
     entries.any(|entry| {
-        matches!(entry.subject, Subject::Whole) && entry.acceptance == Acceptance::Accepted
+        matches!(entry.subject, Subject::Whole) && entry.acceptance == ReportedAcceptance::Accepted
     })
 }
 
@@ -112,11 +112,11 @@ pub fn faults<'a>(
         };
         let of_class = controller(snapshot, &parent.object);
         let counts = of_class.is_none_or(|known| entry.controller.as_ref() == Some(known));
-        let is_supposed = snapshot.is_supposed(&parent.object);
+        let is_hypothetical = snapshot.is_hypothetical(&parent.object);
         let is_served = |report: &&Condition| is_served_despite(snapshot, &parent.object, report);
         let fault = || entry.rejection().filter(is_served);
         let report = entry.fault().or_else(fault)?;
-        (counts && !is_supposed).then_some((parent, report))
+        (counts && !is_hypothetical).then_some((parent, report))
     })
 }
 
@@ -127,7 +127,7 @@ pub fn of_route<'a>(
     parent: &ParentRef,
 ) -> Option<&'a Condition> {
     let reported = route.reported.as_ref()?;
-    if snapshot.is_supposed(&parent.object) {
+    if snapshot.is_hypothetical(&parent.object) {
         return None;
     }
     let of_class = controller(snapshot, &parent.object);
@@ -137,10 +137,10 @@ pub fn of_route<'a>(
     });
     // A Service has no class: one controller that accepts the route is enough.
     let mut all = entries.clone();
-    if all.any(|entry| entry.acceptance == Acceptance::Accepted) {
+    if all.any(|entry| entry.acceptance == ReportedAcceptance::Accepted) {
         return None;
     }
-    let report = entries.into_iter().find_map(Entry::rejection)?;
+    let report = entries.into_iter().find_map(StatusEntry::rejection)?;
     counted(snapshot, &parent.object, report, |seen| {
         seen.expects_no_attachment(&route.key, parent)
     })

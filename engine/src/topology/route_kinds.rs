@@ -2,7 +2,7 @@
 //!
 //! An `HTTPRoute` and a `GRPCRoute` with the same hostname on one listener: a controller may serve both, or accept
 //! only the older one (Gateway API 1.7, `hostnames` of both kinds). Both are served, unless a fact about the controller says
-//! otherwise: no controller whose source was looked at refuses one.
+//! otherwise: no controller whose source was looked at rejects one.
 //!
 //! Of several routes of TCP and TLS some controllers serve only the oldest on a listener (`oneRouteListeners`).
 
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::accept::{OwnListener, refusal};
+use super::accept::{OwnListener, why_not_attached};
 use super::acceptance::{listeners, listeners_of};
 use super::hostnames::{above, intersect};
 use super::isolation::ListenerHostname;
@@ -30,7 +30,7 @@ const GRPC: &GroupKind = &GroupKind::GRPC_ROUTE;
 /// The most routes at a Gateway that are compared for one of them.
 const MOST_COMPARED: usize = 1024;
 /// Longer names are not hostnames.
-const LONGEST: usize = 253;
+const MAX_HOSTNAME_LENGTH: usize = 253;
 
 /// The hostnames of the routes of one kind, indexed for intersection.
 #[derive(Debug, Default)]
@@ -136,7 +136,7 @@ pub fn perhaps_kept_out(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut {
 
 /// The older route of the other kind because of which no listener may take a route, if its controllers are not known. `None` beyond
 /// [`MOST_COMPARED`] routes.
-pub fn perhaps_refused_for(snapshot: &Snapshot, route: &Object) -> Option<Arc<Object>> {
+pub fn perhaps_rejected_for(snapshot: &Snapshot, route: &Object) -> Option<Arc<Object>> {
     let mut older = None;
     for parent in route.parents() {
         let owner = snapshot.get(&parent.object)?;
@@ -149,7 +149,7 @@ pub fn perhaps_refused_for(snapshot: &Snapshot, route: &Object) -> Option<Arc<Ob
         }
         let all = listeners(snapshot, owner)?;
         for own in OwnListener::all(snapshot, owner, &all) {
-            if refusal(snapshot, &own, route, parent).is_some() {
+            if why_not_attached(snapshot, &own, route, parent).is_some() {
                 continue;
             }
             older = Some(perhaps_kept_out(snapshot, &own).get(&route.key)?.clone());
@@ -179,7 +179,7 @@ fn accepted<'a>(
     let mut routes: Vec<&Arc<Object>> = routes
         .filter(|route| {
             let mut parents = route.parents_to(&own.owner.key);
-            parents.any(|parent| refusal(snapshot, own, route, parent).is_none())
+            parents.any(|parent| why_not_attached(snapshot, own, route, parent).is_none())
         })
         .collect();
     let facts = controller_facts(snapshot, &own.owner.key);
@@ -240,7 +240,7 @@ impl<'a> RouteKindConflicts<'a> {
             let own = OwnListener {
                 owner,
                 listener,
-                conflict: None,
+                fault: None,
                 hostname: hostname.unwrap_or_default(),
             };
             Rc::new(kept_out(self.snapshot, &own))
@@ -264,7 +264,7 @@ fn conflicting_routes(listener: &Listener, routes: &[&Arc<Object>]) -> KeptOut {
         } else {
             (&mut grpc, &http)
         };
-        match other.rival(names) {
+        match other.conflicting(names) {
             Some(winner) => drop(kept_out.insert(route.key.clone(), winner.clone())),
             None => own.add(route, names),
         }
@@ -291,7 +291,10 @@ impl<'a, 'n> HostnamesOfKind<'a, 'n> {
         if names.is_empty() {
             self.every.get_or_insert(route);
         }
-        for name in names.iter().filter(|name| name.len() <= LONGEST) {
+        for name in names
+            .iter()
+            .filter(|name| name.len() <= MAX_HOSTNAME_LENGTH)
+        {
             self.names.entry(name).or_insert(route);
             for above in above(name) {
                 self.under.entry(above).or_insert(route);
@@ -300,7 +303,7 @@ impl<'a, 'n> HostnamesOfKind<'a, 'n> {
     }
 
     /// A route that has a host in common with these names.
-    fn rival(&self, names: &[String]) -> Option<&'a Arc<Object>> {
+    fn conflicting(&self, names: &[String]) -> Option<&'a Arc<Object>> {
         if names.is_empty() {
             return self.some;
         }
@@ -310,9 +313,11 @@ impl<'a, 'n> HostnamesOfKind<'a, 'n> {
             let narrower = || self.under.get(name.strip_prefix("*.")?);
             same.or_else(wider).or_else(narrower).copied()
         };
-        let short = names.iter().filter(|name| name.len() <= LONGEST);
-        let mut rivals = short.filter_map(|name| of_name(name));
-        self.every.or_else(|| rivals.next())
+        let short = names
+            .iter()
+            .filter(|name| name.len() <= MAX_HOSTNAME_LENGTH);
+        let mut conflicting = short.filter_map(|name| of_name(name));
+        self.every.or_else(|| conflicting.next())
     }
 }
 
@@ -349,17 +354,17 @@ mod tests {
                 let names = [one.to_owned()];
                 let mut taken = HostnamesOfKind::default();
                 taken.add(&route, &names);
-                let winner = taken.rival(&[other.to_owned()]);
+                let winner = taken.conflicting(&[other.to_owned()]);
                 assert_eq!(winner.is_some(), intersect(one, other), "{one} {other}");
             }
             let (names, none) = ([one.to_owned()], []);
             let mut taken = HostnamesOfKind::default();
-            assert!(taken.rival(&none).is_none());
+            assert!(taken.conflicting(&none).is_none());
             taken.add(&route, &names);
-            assert!(taken.rival(&none).is_some());
+            assert!(taken.conflicting(&none).is_some());
             let mut every = HostnamesOfKind::default();
             every.add(&route, &none);
-            assert!(every.rival(&names).is_some());
+            assert!(every.conflicting(&names).is_some());
         }
     }
 }

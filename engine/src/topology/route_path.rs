@@ -167,12 +167,16 @@ pub fn unreached(snapshot: &Snapshot, route: &Object, reference: &BackendRef) ->
         Some(Unreached::Missing)
     } else {
         let no_port = no_port(snapshot, reference).map(Unreached::NoPort);
-        no_port.or_else(|| refused(snapshot, route, reference))
+        no_port.or_else(|| why_rejected(snapshot, route, reference))
     }
 }
 
 /// Why the controllers of a route send no requests to an existing Service, as far as that is known of all of them.
-pub fn refused(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Unreached> {
+pub fn why_rejected(
+    snapshot: &Snapshot,
+    route: &Object,
+    reference: &BackendRef,
+) -> Option<Unreached> {
     let node = snapshot.get(&reference.object).map(|object| &object.node);
     let Some(Node::Service {
         ports,

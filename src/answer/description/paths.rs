@@ -18,10 +18,10 @@ pub fn paths_at(resolver: &mut Resolver<'_>, place: &Place, kind: &GroupKind) ->
     of_place(resolver.snapshot(), place, kind, groups)
 }
 
-/// Path groups of a kind for the requests that come on them. Policies of a direct kind act on their target, whichever way requests
+/// Path groups of a kind for the requests that come on them. Policies of a direct kind apply to their target, whichever way requests
 /// take.
 pub fn for_requests(profile: Option<&Profile>, groups: Vec<PathGroup>) -> Vec<PathGroup> {
-    if profile.is_some_and(|profile| !profile.inherits()) {
+    if profile.is_some_and(|profile| !profile.is_inherited()) {
         return groups;
     }
     let reached = groups.into_iter().filter_map(PathGroup::for_requests);
@@ -39,7 +39,7 @@ fn of_place(
         return groups;
     }
     let leading: Vec<PathGroup> = groups.iter().filter_map(|g| through(g, place)).collect();
-    let inherits = snapshot.profile(kind).is_some_and(|p| p.inherits());
+    let inherits = snapshot.profile(kind).is_some_and(|p| p.is_inherited());
     if leading.is_empty() && !inherits {
         let whole_object = place.object.whole();
         let is_whole =

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{OfPolicy, OnTarget, conditions};
-use crate::answer::impact::{Change, Effect, impact};
+use crate::answer::controller_status::FromStatus;
+use crate::answer::impact::{Change, ChangedObjects, impact};
 use crate::answer::named::{Named, named};
 use crate::answer::policies::reason::{of_target, reason};
-use crate::answer::reported::FromStatus;
-use crate::answer::state::{Acceptance, PolicyState};
+use crate::answer::state::{AttachmentState, PolicyState};
 use crate::answer::strategy::{as_written, strategy};
 use crate::engine::effective::Resolver;
 use crate::engine::model::wording::field;
@@ -51,11 +51,11 @@ pub fn policy(resolver: &mut Resolver<'_>, policy: &Policy) -> OfPolicy {
 /// The changes that the policy makes: the state without it against the state with it.
 fn changes(snapshot: &Snapshot, policy: &Policy, accepted: &Accepted) -> Vec<Change> {
     let without = snapshot.with_change(engine::Change::Deleted(policy.key().clone()));
-    let doing = Effect {
+    let objects = ChangedObjects {
         applied: [policy.key().clone()].into(),
-        ..Effect::default()
+        ..ChangedObjects::default()
     };
-    let mut changes = impact(&without, snapshot, &doing).changes;
+    let mut changes = impact(&without, snapshot, &objects).changes;
     if *accepted != Accepted::Accepted {
         // A policy that is not accepted can still keep others out. Changes without any settings are left out.
         let sets_something = |side: &Option<Value>| {
@@ -83,14 +83,14 @@ fn settings(policy: &Policy) -> BTreeMap<String, Value> {
 }
 
 fn on_target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> OnTarget {
-    let mut by = named(status.by.keys());
+    let mut by = named(status.overridden_by.keys());
     if let Accepted::Conflicted(with) = &status.accepted {
         by.push(Named::from(with));
     }
-    let lost = status.lost.by_setting().into_iter();
+    let lost = status.overridden_settings.by_setting().into_iter();
     OnTarget {
         target: Named::from(&status.target),
-        accepted: Acceptance::from(&status.accepted),
+        accepted: AttachmentState::from(&status.accepted),
         state: PolicyState::from_acceptance(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
         reason: of_target(snapshot, policy, status),
@@ -99,7 +99,7 @@ fn on_target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> OnT
         overridden_on: status.overridden_on().iter().map(Named::from).collect(),
         merged_with: named(&status.merged_with),
         acts_on: status
-            .acts_on
+            .effective_targets
             .places()
             .into_iter()
             .map(Named::from)

@@ -42,7 +42,7 @@ pub(super) fn on_routes(resolver: &mut Resolver<'_>, place: &Place) -> Vec<OnPat
 /// Whether policies of a kind on the routes are also in force at the backend.
 fn reaches(resolver: &mut Resolver<'_>, backend: &ObjectKey, kind: &GroupKind) -> bool {
     let profile = resolver.snapshot().profile(kind);
-    profile.is_some_and(|profile| profile.inherits())
+    profile.is_some_and(|profile| profile.is_inherited())
         && resolver
             .paths_through(backend, kind)
             .iter()

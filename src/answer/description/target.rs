@@ -1,4 +1,4 @@
-//! `attache describe` for a target: the policies that act on an object or section, and the effective policies on its
+//! `attache describe` for a target: the policies that apply to an object or section, and the effective policies on its
 //! paths.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,11 +8,11 @@ use super::overview::overview;
 use super::paths::on;
 use super::routes::{on_routes, using};
 use super::{OfTarget, OnBackend, PolicyOnObject, Relation};
+use crate::answer::controller_status::{FromStatus, in_words};
 use crate::answer::effective::{OnPaths, through};
 use crate::answer::named::{Named, named};
 use crate::answer::policies::reason::{of_strategy, of_target};
 use crate::answer::problems::problems;
-use crate::answer::reported::{FromStatus, in_words};
 use crate::answer::state::PolicyState;
 use crate::answer::strategy::{as_written, strategy};
 use crate::engine::attachment::conflict::conflict_winner;
@@ -57,7 +57,7 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
     let mut effective: Vec<OnPaths> = Vec::new();
     let mut without: Vec<OnPaths> = Vec::new();
     let mut all_paths: Vec<PathGroup> = Vec::new();
-    let is_upper = Level::end_for(&key.gk).is_upper();
+    let is_upper = Level::end_for(&key.gk).is_above_routes();
     for kind in kinds(resolver, key) {
         let all = on(resolver, place, &kind);
         let (without_policies, mut groups): (Vec<PathGroup>, Vec<PathGroup>) =
@@ -161,7 +161,7 @@ fn on_backend(
     for kind in kinds(resolver, object) {
         let mut groups = on(resolver, &backend, &kind);
         let profile = resolver.snapshot().profile(&kind);
-        if profile.is_some_and(|profile| profile.inherits()) {
+        if profile.is_some_and(|profile| profile.is_inherited()) {
             groups = groups.iter().filter_map(|g| through(g, route)).collect();
         }
         groups.retain(|group| !group.stack.is_empty());
@@ -214,7 +214,7 @@ fn over(
                 if let Some(winner) = conflict_winner(&above.policies, policy) {
                     status.accepted = Accepted::Conflicted(winner.key().clone());
                     status.state = None;
-                    status.by.clear();
+                    status.overridden_by.clear();
                 }
                 let over = PolicyAtOrAbove {
                     policy: policy.clone(),
@@ -235,7 +235,7 @@ fn refused(resolver: &mut Resolver<'_>, place: &Place, policies_over: &mut Polic
         let all = attachments(resolver, &policy).into_iter();
         let on_object = all.filter(|attachment| attachment.target.object == place.object);
         let accepted = |at: TargetAttachment<'_>| {
-            let left_out = at.left_out.map(Accepted::Clashing);
+            let left_out = at.left_out.map(Accepted::ExpectedRejection);
             (at.target, left_out.unwrap_or(at.accepted), at.known)
         };
         let accepted_by_place: Vec<(Place, Accepted, Option<State>)> =
@@ -268,7 +268,7 @@ fn refused(resolver: &mut Resolver<'_>, place: &Place, policies_over: &mut Polic
 
 fn on_object(snapshot: &Snapshot, object: &ObjectKey, over: &PolicyAtOrAbove) -> PolicyOnObject {
     let (policy, status) = (&over.policy, &over.status);
-    let mut by = named(status.by.keys());
+    let mut by = named(status.overridden_by.keys());
     if let Accepted::Conflicted(with) = &status.accepted {
         by.push(Named::from(with));
     }
@@ -324,7 +324,7 @@ fn sorted(
 /// The listeners and mesh Services through which requests reach an object, without the object itself. Empty for objects
 /// above the routes.
 fn listeners_reaching(resolver: &mut Resolver<'_>, key: &ObjectKey) -> BTreeSet<Place> {
-    if Level::end_for(&key.gk).is_upper() {
+    if Level::end_for(&key.gk).is_above_routes() {
         return BTreeSet::new();
     }
     let mut listeners = resolver.listeners_reaching(key);

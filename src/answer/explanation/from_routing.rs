@@ -1,21 +1,21 @@
 //! Converts the outcome of request matching to the answer of `attache explain`.
 
 use super::{
-    Answered, Asked, Backend, Considered, EnteredAt, Matched, Mirror, Pair, Step, Unserved, Wanted,
-    WantedPath,
+    Answered, Asked, Backend, Considered, EnteredAt, ExplainUnserved, Matched, Mirror, Pair, Step,
+    Wanted, WantedPath,
 };
 use crate::answer::Named;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::level::Level;
 use crate::engine::routing::{
-    self, EntryPoint, MatchSpec, MatchedRule, Missed, NotTaken, Outcome, Path, Request,
-    RequestMatch, Scheme, Served, Text, failure,
+    self, EntryPoint, MatchResult, MatchSpec, MatchedRule, Missed, NotTaken, Outcome, Path,
+    Request, Scheme, Served, TextMatch, failure,
 };
 
 // === impl Asked ===
 
 impl Asked {
-    pub(super) fn new(request: &Request, matches: &[RequestMatch]) -> Self {
+    pub(super) fn new(request: &Request, matches: &[MatchResult]) -> Self {
         let pairs = |all: &[(String, String)]| all.iter().map(Pair::from).collect();
         Self {
             scheme: request.scheme.map(Scheme::as_str).map(str::to_owned),
@@ -33,7 +33,7 @@ impl Asked {
 }
 
 /// The method of a request. `None` if the proxy sees only TLS, TCP or UDP.
-fn method<'a>(request: &'a Request, matches: &[RequestMatch]) -> Option<&'a str> {
+fn method<'a>(request: &'a Request, matches: &[MatchResult]) -> Option<&'a str> {
     let mut kinds = matches
         .iter()
         .filter_map(|request_match| match &request_match.outcome {
@@ -61,7 +61,7 @@ impl From<&(String, String)> for Pair {
 }
 
 /// A served request, without the settings in force.
-pub(super) fn step(request_match: &RequestMatch, taken: &Served) -> Step {
+pub(super) fn step(request_match: &MatchResult, taken: &Served) -> Step {
     let rule = taken.rule.as_ref();
     Step {
         entered_at: entry_point(&request_match.entry_point),
@@ -103,8 +103,8 @@ fn delegated_by(rule: &MatchedRule) -> Vec<Named> {
 }
 
 /// A request that is not served, and why.
-pub(super) fn unserved(request_match: &RequestMatch, missed: &Missed) -> Unserved {
-    Unserved {
+pub(super) fn unserved(request_match: &MatchResult, missed: &Missed) -> ExplainUnserved {
+    ExplainUnserved {
         entered_at: entry_point(&request_match.entry_point),
         at: missed.at,
         message: missed.why.clone(),
@@ -155,7 +155,7 @@ fn matched(rule: &MatchedRule) -> Matched {
         headers,
         params,
     } = &rule.wants;
-    let text = |text: &Option<Text>| text.as_ref().map(|text| text.value().to_owned());
+    let text = |text: &Option<TextMatch>| text.as_ref().map(|text| text.value().to_owned());
     Matched {
         hostname: rule.hostname.as_ref().map(ToString::to_string),
         path: path.as_ref().map(wanted_path),
@@ -174,7 +174,7 @@ fn wanted_path(path: &Path) -> WantedPath {
     }
 }
 
-fn wanted((name, text): &(String, Text)) -> Wanted {
+fn wanted((name, text): &(String, TextMatch)) -> Wanted {
     Wanted {
         name: name.clone(),
         kind: text.kind().to_owned(),

@@ -4,11 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::PolicyOnRequest;
-use crate::answer::Effective;
+use crate::answer::EffectiveSettings;
 use crate::engine::attachment::permission;
 use crate::engine::effective::{PathGroup, Resolver, controllers_follow};
-use crate::engine::kinds::profile::{Class, Profile, ServiceAs};
-use crate::engine::merge::Effective as InForce;
+use crate::engine::kinds::profile::{Class, Profile};
+use crate::engine::merge::EffectivePolicy as InForce;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::level::{Level, Step};
 use crate::engine::model::shared::Shared;
@@ -42,7 +42,7 @@ pub(super) struct Path {
 /// The policies on a path, and the effective policies that result from them.
 pub(super) struct Settings {
     /// The effective policies, by kind.
-    pub(super) effective: Vec<Effective>,
+    pub(super) effective: Vec<EffectiveSettings>,
     /// The attached policies.
     pub(super) policies: Vec<PolicyOnRequest>,
     /// A rejected policy because of which requests get an error.
@@ -63,13 +63,13 @@ impl Path {
     ) -> Self {
         let rule = taken.rule.as_ref();
         let mut path = Self {
-            above: upper(snapshot, entry_point, taken).unwrap_or_default(),
+            above: ancestor_path_of(snapshot, entry_point, taken).unwrap_or_default(),
             route_paths: Vec::new(),
             rule: rule.map(|rule| rule.route.section(rule.label.clone())),
             from: from.map(Arc::from),
         };
         let Some(rule) = rule else {
-            path.route_paths = straight(snapshot, taken);
+            path.route_paths = service_route_paths(snapshot, taken);
             return path;
         };
         let Some(route) = snapshot.get(&rule.route) else {
@@ -80,13 +80,13 @@ impl Path {
         let all = to_backends(snapshot, &namespace, route);
         path.route_paths = all
             .into_iter()
-            .filter(|route_path| path.leads(route_path))
+            .filter(|route_path| path.contains_matched_rule(route_path))
             .collect();
         path
     }
 
     /// Whether a route path leads through the matched rule. True for a route without rules.
-    fn leads(&self, route_path: &RoutePath) -> bool {
+    fn contains_matched_rule(&self, route_path: &RoutePath) -> bool {
         let mut rules = route_path.steps.iter().filter(|s| s.level == Level::Rule);
         rules.all(|step| Some(&step.place) == self.rule.as_ref())
     }
@@ -94,7 +94,7 @@ impl Path {
     /// Whether an ancestor path of a group is the one of this request. Paths of a kind that ends above the routes do not lead through
     /// routes that delegate. A Service that forwards to its own endpoints is frontend
     /// and backend at once, and each role has its own paths.
-    fn comes(
+    fn is_ancestor_path_of_request(
         &self,
         group: &PathGroup,
         ancestor_path: &AncestorPath,
@@ -141,7 +141,7 @@ impl Path {
         }
     }
 
-    /// The effective policies of a kind on this path, one for each of its ends; an empty one if direct policies act on some
+    /// The effective policies of a kind on this path, one for each of its ends; an empty one if direct policies apply to some
     /// of its backends only.
     pub(super) fn effective(
         &self,
@@ -158,8 +158,8 @@ impl Path {
             return effective;
         }
         let groups = self.groups(resolver, &profile.gk);
-        let ends = self.ends();
-        let held = ends.filter_map(|end| self.one_of(&groups, end));
+        let ends = self.route_path_ends();
+        let held = ends.filter_map(|end| self.group_with_path(&groups, end));
         held.map(|(group, ..)| group.effective.clone()).collect()
     }
 
@@ -171,7 +171,7 @@ impl Path {
         self.above.steps.iter().chain(route_steps)
     }
 
-    /// The path groups of a kind with direct policies. These act only on their target: each object and section of the
+    /// The path groups of a kind with direct policies. These apply only to their target: each object and section of the
     /// path is resolved on its own.
     fn acting(&self, resolver: &mut Resolver<'_>, profile: &Profile) -> Vec<PathGroup> {
         let mut acting_groups = Vec::new();
@@ -183,7 +183,7 @@ impl Path {
         let mut seen: Vec<&ObjectKey> = Vec::new();
         for step in self.steps() {
             let object = &step.place.object;
-            if seen.contains(&object) || !refers_to_role(step.level, profile) {
+            if seen.contains(&object) || !profile.applies_in_role(step.level) {
                 continue;
             }
             seen.push(object);
@@ -219,11 +219,11 @@ impl Path {
         &self,
         resolver: &mut Resolver<'_>,
         profile: &Profile,
-        effective: &mut Vec<Effective>,
+        effective: &mut Vec<EffectiveSettings>,
         outcomes: &mut PoliciesOnPath,
     ) {
         for group in self.acting(resolver, profile) {
-            effective.push(Effective::along(
+            effective.push(EffectiveSettings::along(
                 &profile.gk,
                 &group.path(),
                 &group.effective,
@@ -234,7 +234,7 @@ impl Path {
 
     /// The ends of the path. A request to a Service without routes, or to no backend that can be used, has none below the
     /// listener.
-    fn ends(&self) -> impl Iterator<Item = Option<&RoutePath>> {
+    fn route_path_ends(&self) -> impl Iterator<Item = Option<&RoutePath>> {
         let entry_point = (self.route_paths.is_empty() || self.rule.is_none()).then_some(None);
         let below = self.route_paths.iter().map(Some);
         entry_point.into_iter().chain(below)
@@ -245,13 +245,14 @@ impl Path {
         &self,
         resolver: &mut Resolver<'_>,
         kind: &GroupKind,
-        effective: &mut Vec<Effective>,
+        effective: &mut Vec<EffectiveSettings>,
         outcomes: &mut PoliciesOnPath,
     ) {
         let groups = self.groups(resolver, kind);
         let mut paths_told: Vec<Vec<Place>> = Vec::new();
-        for end in self.ends() {
-            let Some((group, ancestor_path, route_path)) = self.one_of(&groups, end) else {
+        for end in self.route_path_ends() {
+            let Some((group, ancestor_path, route_path)) = self.group_with_path(&groups, end)
+            else {
                 continue;
             };
             let path = places(&ancestor_path, route_path.as_deref());
@@ -259,7 +260,7 @@ impl Path {
             if group.stack.is_empty() || paths_told.contains(&names) {
                 continue;
             }
-            effective.push(Effective::along(kind, &path, &group.effective));
+            effective.push(EffectiveSettings::along(kind, &path, &group.effective));
             paths_told.push(names);
             note(group, outcomes);
         }
@@ -273,7 +274,7 @@ impl Path {
             return Vec::new();
         };
         let mut scope = resolver.scope(&object, kind);
-        if scope.end().is_some_and(Level::is_upper) {
+        if scope.end().is_some_and(Level::is_above_routes) {
             return entry_point.map_or_else(Vec::new, |entry_point| {
                 resolver.paths_through(&entry_point, kind)
             });
@@ -287,7 +288,7 @@ impl Path {
 
     /// The path group that holds this path to one of its ends, and the path as the kind sees it. A path for clients of
     /// the request's namespace goes before the path for all clients.
-    fn one_of<'g>(
+    fn group_with_path<'g>(
         &self,
         groups: &'g [PathGroup],
         end: Option<&RoutePath>,
@@ -297,11 +298,9 @@ impl Path {
             .iter()
             .filter(|group| group.complete && group.attached);
         let candidates = acting.flat_map(|group| {
-            let ancestor_paths = group
-                .paths
-                .ancestors
-                .iter()
-                .filter(|ancestor_path| self.comes(group, ancestor_path, end));
+            let ancestor_paths = group.paths.ancestors.iter().filter(|ancestor_path| {
+                self.is_ancestor_path_of_request(group, ancestor_path, end)
+            });
             ancestor_paths.filter_map(move |ancestor_path| {
                 if group.paths.routes.is_empty() {
                     return Some((group, ancestor_path.clone(), None));
@@ -337,12 +336,16 @@ fn policies_at<'a>(
                 && permission(snapshot, policy, target, object).is_attached()
         });
         targets.any(|target| target.section == *section)
-            && refers_to_role(step.level, &policy.profile)
+            && policy.profile.applies_in_role(step.level)
     })
 }
 
-/// The ancestor path of a mesh Service, or of the listener whose policies act on a request.
-fn upper(snapshot: &Snapshot, entry_point: &EntryPoint, taken: &Served) -> Option<AncestorPath> {
+/// The ancestor path of a mesh Service, or of the listener whose policies apply to a request.
+fn ancestor_path_of(
+    snapshot: &Snapshot,
+    entry_point: &EntryPoint,
+    taken: &Served,
+) -> Option<AncestorPath> {
     let (ancestor_paths, last) = match entry_point {
         EntryPoint::Nowhere | EntryPoint::Gateway { .. } => return None,
         EntryPoint::Listener(listener) => {
@@ -370,7 +373,7 @@ fn upper(snapshot: &Snapshot, entry_point: &EntryPoint, taken: &Served) -> Optio
 }
 
 /// The route paths to a Service that forwards to its own endpoints.
-fn straight(snapshot: &Snapshot, taken: &Served) -> Vec<RoutePath> {
+fn service_route_paths(snapshot: &Snapshot, taken: &Served) -> Vec<RoutePath> {
     let to = |to: &Backend| {
         let mut all = backend(snapshot, &to.object, true);
         if let Some(label) = &to.label {
@@ -385,13 +388,4 @@ fn straight(snapshot: &Snapshot, taken: &Served) -> Vec<RoutePath> {
 /// Whether the route path of a kind is a prefix of the whole route path.
 fn is_start(route_path: &RoutePath, full_path: &RoutePath) -> bool {
     full_path.steps.starts_with(&route_path.steps)
-}
-
-/// Whether policies of the kind act on a Service in this role.
-fn refers_to_role(level: Level, profile: &Profile) -> bool {
-    match level {
-        Level::Frontend => *profile.service_as == ServiceAs::Frontend,
-        Level::Backend | Level::Port => *profile.service_as == ServiceAs::Backend,
-        _ => true,
-    }
 }

@@ -11,9 +11,9 @@ use crate::answer::description::for_requests;
 use crate::answer::policies::reason::reason;
 use crate::answer::state::PolicyState;
 use crate::engine::attachment::conflict::conflict_winner;
-use crate::engine::effective::{Outcome, PathGroup, Resolver};
-use crate::engine::kinds::profile::{Class, Profile, words};
-use crate::engine::merge::Effective;
+use crate::engine::effective::{PathGroup, Resolver, StackAndEffective};
+use crate::engine::kinds::profile::{Class, Profile, strategy_text};
+use crate::engine::merge::EffectivePolicy;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::{Node as Kind, Object};
 use crate::engine::policy::Policy;
@@ -47,7 +47,7 @@ pub struct Details {
 pub struct About {
     /// The policies that are attached at it or above it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub policies: Vec<Acting>,
+    pub policies: Vec<NodePolicy>,
     /// The settings in force, by policy kind. Equal paths share one entry.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effective: Vec<InForce>,
@@ -71,13 +71,13 @@ pub struct About {
     pub spec: Option<String>,
     /// For a policy: its settings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub settings: Vec<Stanza>,
+    pub settings: Vec<NodeStanza>,
 }
 
 /// A policy that is attached at a node or above it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Acting {
+pub struct NodePolicy {
     /// Its id.
     pub policy: Arc<str>,
     /// The place that it is attached to, as users write it.
@@ -117,7 +117,7 @@ pub struct Setting {
 /// Settings of a policy that share a merge strategy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Stanza {
+pub struct NodeStanza {
     /// The strategy.
     pub strategy: String,
     /// The settings as YAML.
@@ -214,8 +214,8 @@ fn spec_of(object: &Object, room: &mut usize) -> Option<String> {
 
 fn of_policy(snapshot: &Snapshot, policy: &Policy, status: &PolicyStatus) -> About {
     let stanzas = policy.strategies.iter().flatten();
-    let settings = stanzas.map(|stanza| Stanza {
-        strategy: words(stanza.strategy),
+    let settings = stanzas.map(|stanza| NodeStanza {
+        strategy: strategy_text(stanza.strategy),
         spec: yaml(&policy.settings(*stanza)),
     });
     let settings = settings.collect();
@@ -250,8 +250,8 @@ impl About {
         let mut count = 0;
         let place = &node.object.0;
         let is_upper = node.role < Role::Route;
-        let mut outcomes: HashSet<Outcome> = HashSet::new();
-        let mut results: Vec<(Effective, Vec<String>, usize)> = Vec::new();
+        let mut outcomes: HashSet<StackAndEffective> = HashSet::new();
+        let mut results: Vec<(EffectivePolicy, Vec<String>, usize)> = Vec::new();
         let relevant = relevant(profile, groups, place, is_upper);
         let through: Vec<PathGroup> = relevant.iter().map(|group| (*group).clone()).collect();
         for group in relevant {
@@ -324,7 +324,7 @@ impl About {
                 let status = status_on_paths(snapshot, policy, other, through);
                 let state = PolicyState::from_acceptance(&status.accepted, status.state.as_ref());
                 let state = state.unwrap_or(PolicyState::NoEffect);
-                self.policies.push(Acting {
+                self.policies.push(NodePolicy {
                     policy: id,
                     at,
                     state: if winner {

@@ -7,7 +7,7 @@ use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::model::object::{Node, Object};
 use crate::engine::model::section;
 use crate::engine::model::wording::shortened;
-use crate::engine::routing::{MatchSpec, Matching, Text};
+use crate::engine::routing::{MatchSpec, Matching, TextMatch};
 use crate::engine::topology::{listeners_of, why_unaccepted};
 
 /// Facts about a node. A field that the node does not have is absent.
@@ -37,7 +37,7 @@ pub struct Facts {
 /// The limit of matches shown per rule.
 const MOST_MATCHES: usize = 64;
 /// The limit of characters per match; a longer one is cut.
-const LONGEST: usize = 400;
+const MAX_MATCH_CHARACTERS: usize = 400;
 
 /// The matches of each rule of a route; an error for a match that cannot be read.
 type Matches = Vec<Vec<Result<MatchSpec, String>>>;
@@ -117,19 +117,19 @@ impl<'a> Reader<'a> {
 
 fn match_text(wants: &Result<MatchSpec, String>) -> String {
     let text = match wants {
-        Ok(wants) => words(wants),
+        Ok(wants) => text(wants),
         Err(why) => format!("unreadable match: {why}"),
     };
-    shortened(&text, LONGEST).into_owned()
+    shortened(&text, MAX_MATCH_CHARACTERS).into_owned()
 }
 
 /// A match in words: `PathPrefix /cart, method GET, header x-env=canary`.
-fn words(wants: &MatchSpec) -> String {
-    let pair = |what: &str, (name, text): &(String, Text)| {
+fn text(wants: &MatchSpec) -> String {
+    let pair = |what: &str, (name, text): &(String, TextMatch)| {
         let sign = if text.is_expression() { "=~" } else { "=" };
         format!("{what} {name}{sign}{}", text.value())
     };
-    let condition = |what: &str, value: &Option<Text>| {
+    let condition = |what: &str, value: &Option<TextMatch>| {
         let value = value.as_ref();
         value.map(|value| format!("{what} {}", value.value()))
     };

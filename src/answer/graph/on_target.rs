@@ -20,7 +20,7 @@ impl From<&TargetStatus> for OnTarget {
             Accepted::Conflicted(with) => Some(with),
             _ => None,
         };
-        let by = status.by.keys().chain(conflicting);
+        let by = status.overridden_by.keys().chain(conflicting);
         Self {
             state: PolicyState::from_acceptance(&status.accepted, status.state.as_ref()),
             by: by.map(|key| id::node_id(&key.whole(), false)).collect(),

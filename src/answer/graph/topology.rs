@@ -77,7 +77,7 @@ fn attach(
         // Its rules are drawn with those of parents that the route does not name.
         ParentAttachment::Delegated(_) => return,
         ParentAttachment::Unknown(why) => (parent.object.whole(), why),
-        ParentAttachment::Refused { at, why } => (at, why),
+        ParentAttachment::NotAttached { at, why } => (at, why),
     };
     let above = sketch.place(&at, of_mesh);
     sketch.line(above, node, Link::Rejected, Some(why));

@@ -6,7 +6,7 @@ use attache_guardrails::Guardrails;
 use jiff::civil::Date;
 
 use super::Impact;
-use crate::answer::guarded::GuardedChanges;
+use crate::answer::change_set::GuardedChanges;
 use crate::engine::admission::finding::Finding;
 use crate::engine::routing::RouteVersions;
 use crate::engine::state::snapshot::Snapshot;

@@ -9,7 +9,7 @@ use super::fields::{Field, fields};
 use super::{Change, KindName, Named, Paths, States, TargetChange, named};
 use crate::engine::effective::impact::{Changed, EffectiveChange};
 use crate::engine::effective::{PathGroup, Resolver};
-use crate::engine::merge::Effective;
+use crate::engine::merge::EffectivePolicy;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::shared::Shared;
 
@@ -37,7 +37,7 @@ pub(in crate::answer) fn changes(
     all_changed: &[Changed],
 ) -> (Vec<Change>, BTreeSet<ObjectKey>) {
     let (before, after) = (states.before, states.after);
-    let mut known: HashMap<[Shared<Effective>; 2], Rc<Difference>> = HashMap::new();
+    let mut known: HashMap<[Shared<EffectivePolicy>; 2], Rc<Difference>> = HashMap::new();
     let mut count = Counting::new(*states);
     let mut changes = Vec::new();
     // `all_changed` is sorted by target and kind.
@@ -141,7 +141,7 @@ impl Difference {
 // === impl Side ===
 
 impl Side {
-    fn from_effective(effective: &Effective) -> Self {
+    fn from_effective(effective: &EffectivePolicy) -> Self {
         let from = named(&effective.policies());
         let spec = effective.spec().map(|(spec, _)| spec);
         Self {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Named;
-use crate::engine::merge::{ComparedBy, Effective};
+use crate::engine::merge::{ComparedBy, EffectivePolicy};
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::setting_path::SettingPath;
 use crate::engine::model::wording;
@@ -37,7 +37,10 @@ type SettingIdentity = (SettingPath, Option<ObjectKey>);
 
 /// The settings that differ, and the policies whose settings come or go with that. No settings if only the kind's own
 /// controller knows them.
-pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTreeSet<ObjectKey>) {
+pub(super) fn fields(
+    before: &EffectivePolicy,
+    after: &EffectivePolicy,
+) -> (Vec<Field>, BTreeSet<ObjectKey>) {
     if before.is_opaque() || after.is_opaque() {
         let mut all = before.policies();
         all.extend(after.policies());
@@ -82,7 +85,10 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTre
     (fields.collect(), moved)
 }
 
-fn leaves<'a>(effective: &'a Effective, by: &ComparedBy) -> BTreeMap<SettingIdentity, &'a Setting> {
+fn leaves<'a>(
+    effective: &'a EffectivePolicy,
+    by: &ComparedBy,
+) -> BTreeMap<SettingIdentity, &'a Setting> {
     let leaves = effective.leaves().into_iter();
     let identity = |(path, leaf): (SettingPath, &'a Setting)| {
         let policy = by.policy(&path, leaf);

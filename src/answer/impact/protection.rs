@@ -11,7 +11,7 @@ use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::{Changed, EffectiveChange};
 use crate::engine::effective::protection::{
-    Extent, Loss, lost_at_listeners, lost_by_object, lost_by_own_fields,
+    Coverage, ProtectionLoss, lost_at_listeners, lost_by_object, lost_by_own_fields,
 };
 use crate::engine::effective::traffic::OpenedRoutes;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -105,7 +105,7 @@ pub(in crate::answer) fn lost_protection(
     all
 }
 
-/// The protections that routes lose by listeners that a change opens to them, of kinds that act on
+/// The protections that routes lose by listeners that a change opens to them, of kinds that apply to
 /// listeners: none if the change renames objects, because then the listeners had other names
 /// before. Also the client certificates that Gateways among these objects no longer ask for, and
 /// the protections of targets that now let every request pass.
@@ -134,7 +134,7 @@ pub(in crate::answer) fn at_listeners(
 fn of_objects<'a>(
     states: &'a States<'_>,
     kind: &'a GroupKind,
-    loss: &'a Loss,
+    loss: &'a ProtectionLoss,
 ) -> impl Iterator<Item = LostProtection> + 'a {
     let objects = loss.objects.iter();
     of_each(kind, loss, objects.filter(|object| !states.is_gone(object)))
@@ -143,7 +143,7 @@ fn of_objects<'a>(
 /// A loss of each of these objects.
 fn of_each<'a>(
     kind: &'a GroupKind,
-    loss: &'a Loss,
+    loss: &'a ProtectionLoss,
     objects: impl Iterator<Item = &'a ObjectKey> + 'a,
 ) -> impl Iterator<Item = LostProtection> + 'a {
     let taken = &loss.lost;
@@ -157,7 +157,7 @@ fn of_each<'a>(
         from: named(&taken.by),
         settings: settings.clone(),
         opened: loss.opened.iter().map(Named::from).collect(),
-        partly: taken.remains > Extent::None,
+        partly: taken.remains > Coverage::NoRequests,
         reasons: taken.reasons.iter().map(ToString::to_string).collect(),
     })
 }

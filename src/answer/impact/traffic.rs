@@ -6,8 +6,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::requests::Requests;
-use super::{NotTaken, Rerouted, States};
+use super::rerouted_requests::ReroutedRequests;
+use super::{Rerouted, States, UnservedRequests};
 use crate::answer::named::{Named, named};
 use crate::engine::attachment::targets_of;
 use crate::engine::effective::Resolver;
@@ -28,13 +28,13 @@ pub struct Traffic {
     /// Routes that lose one of several listeners.
     pub reduced: Vec<Reduced>,
     /// Listeners that keep their routes and change their port or hostname.
-    pub moved: Vec<Moved>,
+    pub moved: Vec<MovedListener>,
     /// Routes that get requests through listeners that they were not attached to.
     pub gained: Vec<Gained>,
     /// Requests that another rule takes.
     pub rerouted: Vec<Rerouted>,
     /// Requests that a rule took and no rule takes any more, of routes that keep their listeners or are deleted.
-    pub not_taken: Vec<NotTaken>,
+    pub not_taken: Vec<UnservedRequests>,
     /// The number of matches whose requests were not compared, because there are too many.
     pub not_compared: usize,
     /// Backends that lose the requests of a route.
@@ -67,7 +67,8 @@ pub struct Unserved {
 
 /// A listener whose port or hostname changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Moved {
+#[schemars(rename = "Moved")]
+pub struct MovedListener {
     /// The listener.
     pub listener: Named,
     /// The routes attached to it before and after the change.
@@ -125,7 +126,7 @@ pub(super) fn lost_traffic(
     after: &Snapshot,
     objects: &[ObjectKey],
 ) -> (Traffic, OpenedRoutes) {
-    let mut lost = traffic::traffic(before, after, objects, usize::MAX);
+    let mut lost = traffic::traffic([before, after], objects, usize::MAX);
     // A route may detach itself by its own change.
     let mut route_kind_conflicts = [before, after].map(RouteKindConflicts::new);
     let is_detached =
@@ -168,7 +169,7 @@ fn in_words(
         port: *port,
         hostname: hostname.as_deref().map(str::to_owned),
     };
-    let moved = lost.moved.iter().map(|(moved, routes)| Moved {
+    let moved = lost.moved.iter().map(|(moved, routes)| MovedListener {
         listener: Named::from(&moved.listener),
         routes: named(routes),
         before: entry(&moved.before),
@@ -248,7 +249,7 @@ fn failing(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
     let failing = statuses(&mut Resolver::new(before), &policies, |policy, status| {
         let targets = status.targets.iter();
         let objects: BTreeSet<ObjectKey> = targets
-            .flat_map(|target| target.acts_on.objects())
+            .flat_map(|target| target.effective_targets.objects())
             .filter(|object| after.get(object).is_some())
             .cloned()
             .collect();
@@ -264,7 +265,7 @@ fn failing(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
 impl Traffic {
     /// Adds the effect on single requests. The routes with other listeners that lose requests are
     /// known already.
-    pub(in crate::answer) fn add(&mut self, requests: &mut Requests) {
+    pub(in crate::answer) fn add(&mut self, requests: &mut ReroutedRequests) {
         self.rerouted = std::mem::take(&mut requests.rerouted);
         self.not_compared = requests.not_compared;
         let reduced = self.reduced.iter().map(|reduced| &reduced.route);

@@ -1,10 +1,10 @@
 //! Why a policy has no effect, or not on all of its target, in words.
 
-use crate::answer::reported::in_words;
+use crate::answer::controller_status::in_words;
 use crate::answer::state::why_idle_or_unknown;
 use crate::engine::admission::validate::{missing_section, why_misspelt};
 use crate::engine::attachment::{AttachmentPermission, permission};
-use crate::engine::kinds::profile::{Only, Violation};
+use crate::engine::kinds::profile::{NamingRestriction, Violation};
 use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::policy::{Fault, Policy, Select, StrategyFault, TargetRef, entries, stanzas};
 use crate::engine::state::snapshot::Snapshot;
@@ -12,7 +12,7 @@ use crate::engine::status::conditions::{Accepted, PolicyStatus, State, TargetSta
 use crate::engine::topology::not_there;
 
 /// Why a policy has no effect, or not everywhere: a fault in its strategy or target entries, targets that it is not
-/// attached to or does not act on, sections on which its controllers leave it out, and what they report against it.
+/// attached to or does not apply to, sections on which its controllers leave it out, and what they report against it.
 /// `None` if there is nothing to report.
 pub(in crate::answer) fn reason(
     snapshot: &Snapshot,
@@ -135,7 +135,7 @@ pub(in crate::answer) fn not_attached(
         Accepted::Accepted => return None,
         Accepted::Conflicted(with) => format!("{target} already has {}", with.path()),
         Accepted::Rejected(report) => format!("its controller reports {report}"),
-        Accepted::Clashing(why) => why.sentence(),
+        Accepted::ExpectedRejection(why) => why.sentence(),
         _ if let Some(why) = unusable(policy) => why,
         _ if policy.strategies.is_none() => "its merge strategy cannot be used".to_owned(),
         Accepted::Invalid | Accepted::TargetNotFound => match (reach, &place.section) {
@@ -190,15 +190,15 @@ pub(in crate::answer) fn not_attached(
 /// Why a policy in a namespace cannot target a cluster-scoped object.
 fn cluster_scoped(policy: &Policy, target: &ObjectKey) -> String {
     match policy.profile.allowed(&target.gk).and_then(|a| a.only) {
-        Some(Only::OwnNamespace) => {
+        Some(NamingRestriction::OwnNamespace) => {
             let own = &policy.key().namespace;
             format!("it can only target its own Namespace, {own}")
         }
-        Some(Only::RootNamespace) => {
+        Some(NamingRestriction::RootNamespace) => {
             let root = policy.profile.root_namespace.as_deref().unwrap_or_default();
             format!("only policies in {root:?} may name {target}")
         }
-        Some(Only::Selectors) | None => {
+        Some(NamingRestriction::Selectors) | None => {
             format!("a policy in a namespace cannot target {target}, which is cluster-scoped")
         }
     }

@@ -6,8 +6,8 @@ use std::fmt;
 use attache_guardrails::{Guardrails, current_findings, earlier_findings};
 use jiff::civil::Date;
 
-use super::{alike, order, unknown};
-use crate::answer::guarded::GuardedChanges;
+use super::{joined, order, unknown};
+use crate::answer::change_set::GuardedChanges;
 use crate::engine::admission::evidence::Evidence;
 use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::admission::review::{findings_on_changes, inspect};
@@ -199,7 +199,7 @@ impl Judge<'_> {
             }
             findings.sort();
         }
-        alike::together(findings, is_policy)
+        joined::together(findings, is_policy)
     }
 }
 

@@ -113,7 +113,7 @@ fn group_without_version(snapshot: &Snapshot, key: &ObjectKey) -> Option<String>
     is_group.then(|| format!("apiVersion {version:?} has no version"))
 }
 
-/// What to write for a kind whose apiVersion has no version: `write apiVersion: gateway.networking.k8s.io/v1`.
+/// The remedy for a kind whose apiVersion has no version: `write apiVersion: gateway.networking.k8s.io/v1`.
 fn header(snapshot: &Snapshot, written: &GroupKind, meant: &GroupKind) -> String {
     let served = snapshot.definition(meant);
     let served = served.and_then(|crd| crd.served.first().map(|version| &**version));

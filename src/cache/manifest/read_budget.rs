@@ -7,7 +7,7 @@ const OBJECT: usize = 1024;
 /// Estimated bytes per byte of JSON, which is held as text, as values and in the snapshot.
 const BYTE: usize = 5;
 /// The most bytes for everything: 512 MiB with the program itself.
-const MOST: usize = 448 << 20;
+const MAX_BYTES: usize = 448 << 20;
 /// Up to this many objects may be of any size; they take some 256 MiB.
 pub(super) const SMALL: usize = 200_000;
 /// The least average length in bytes of more objects than that. Smaller ones would take more than eight times their
@@ -36,7 +36,7 @@ impl ReadBudget {
     pub(super) fn object(&self, bytes: usize) -> bool {
         self.objects.fetch_add(1, Ordering::Relaxed);
         self.json.fetch_add(bytes, Ordering::Relaxed);
-        self.takes() <= MOST
+        self.takes() <= MAX_BYTES
     }
 
     fn takes(&self) -> usize {
@@ -48,7 +48,7 @@ impl ReadBudget {
     pub(super) fn refusal(&self) -> Option<String> {
         let objects = self.objects.load(Ordering::Relaxed);
         let input = self.input.load(Ordering::Relaxed);
-        if self.takes() > MOST {
+        if self.takes() > MAX_BYTES {
             return Some(
                 "all files together hold more than can be read in 512 MiB of memory: \
                  nothing of them is used; name fewer of them"
@@ -68,7 +68,7 @@ pub(super) fn crowd() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LEAST, MOST, OBJECT, ReadBudget, SMALL};
+    use super::{LEAST, MAX_BYTES, OBJECT, ReadBudget, SMALL};
 
     fn refusal_of(objects: usize, input: usize, json: usize) -> Option<String> {
         let room = ReadBudget::default();
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(refusal_of(SMALL, 1, 1), None);
         assert_eq!(refusal_of(100_000, 700, 500), None);
         assert!(refusal_of(SMALL + 1, LEAST - 1, 1).is_some());
-        assert!(refusal_of(MOST / OBJECT, 200, 150).is_some());
+        assert!(refusal_of(MAX_BYTES / OBJECT, 200, 150).is_some());
         assert!(refusal_of(1, 100 << 20, 100 << 20).is_some());
     }
 }

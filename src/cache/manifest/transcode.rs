@@ -19,7 +19,7 @@ pub(super) struct Written {
 pub(super) struct Transcode<'a> {
     to: &'a mut Written,
     /// The most bytes to write.
-    most: usize,
+    limit: usize,
     hasher: RandomState,
 }
 
@@ -29,16 +29,16 @@ pub(super) const TOO_LONG: &str = "with its aliases resolved it is too large";
 // === impl Transcode ===
 
 impl<'a> Transcode<'a> {
-    pub(super) fn new(to: &'a mut Written, most: usize) -> Self {
+    pub(super) fn new(to: &'a mut Written, limit: usize) -> Self {
         Self {
             to,
-            most,
+            limit,
             hasher: RandomState::new(),
         }
     }
 
     fn put<E: Error>(&mut self, text: &str) -> Result<(), E> {
-        if self.to.text.len() + text.len() > self.most {
+        if self.to.text.len() + text.len() > self.limit {
             return Err(E::custom(TOO_LONG));
         }
         self.to.text.push_str(text);
@@ -155,7 +155,7 @@ struct Known {
 // === impl Known ===
 
 impl Known {
-    const FEW: usize = 16;
+    const MAX_SCANNED: usize = 16;
 
     fn is_empty(&self) -> bool {
         self.few.is_empty()
@@ -166,7 +166,7 @@ impl Known {
         if self.few.contains(&key) {
             return false;
         }
-        if self.few.len() < Self::FEW {
+        if self.few.len() < Self::MAX_SCANNED {
             self.few.push(key);
             return true;
         }
@@ -180,9 +180,9 @@ mod tests {
 
     use super::{TOO_LONG, Transcode, Written};
 
-    fn json(text: &str, most: usize) -> Result<Written, String> {
+    fn json(text: &str, limit: usize) -> Result<Written, String> {
         let mut written = Written::default();
-        let read = Transcode::new(&mut written, most)
+        let read = Transcode::new(&mut written, limit)
             .deserialize(&mut serde_json::Deserializer::from_str(text));
         read.map_err(|e| e.to_string()).map(|()| written)
     }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::super::Failure;
 use super::super::state::View;
 use super::super::written_guardrails::{self, Applied};
-use super::{Args, requests};
+use super::{Args, rerouted_requests};
 use crate::cache::directory::{Duplicate, Links, Loaded};
 use crate::cache::files;
 use crate::cache::lists::{Missing, ReadScope};
@@ -17,7 +17,7 @@ use crate::cache::manifest::{Manifests, Origin, Problem};
 use crate::cache::repository::{self, Repository};
 use crate::cache::skipped::Skipped;
 use crate::config::{Configuration, IN_DIRECTORY, builtin};
-use crate::engine::admission::disclosure::Levels;
+use crate::engine::admission::disclosure::DisclosureLevels;
 use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::severities::Severities;
 use crate::engine::admission::verdict::escape;
@@ -77,7 +77,7 @@ pub(super) struct Input {
     /// Whether any user may suppress refusals. Only the webhook knows the user.
     pub(super) refusals: bool,
     /// The most that anybody learns about policies.
-    pub(super) levels: Levels,
+    pub(super) levels: DisclosureLevels,
 }
 
 // === impl Input ===
@@ -98,7 +98,7 @@ impl Input {
             refusals: config.suppressions.refusals.is_anybody(),
             stdin,
             guardrails: config.guardrails.clone(),
-            levels: config.conduct().levels,
+            levels: config.review_settings().levels,
             ..Self::default()
         };
         let labels = repository.labels();
@@ -177,7 +177,7 @@ impl Input {
 
     /// Manifests, and the state that they are applied to, if there is one.
     pub(super) fn of_files(&self, loaded: Loaded, before: Option<&View>) -> Self {
-        let rerouted = before.map(|view| requests::of_applied(view, &loaded));
+        let rerouted = before.map(|view| rerouted_requests::of_applied(view, &loaded));
         let versions = before.map(|view| RouteVersions::of_change(&view.objects, &loaded.objects));
         Self {
             before: before.map(|view| view.snapshot.clone()),

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::super::state::View;
 use super::super::written_guardrails::Applied;
 use super::input::Input;
-use super::requests;
+use super::rerouted_requests;
 use crate::cache::directory::Loaded;
 use crate::cache::manifest::Manifests;
 use crate::engine::admission::severities::Severities;
@@ -89,7 +89,7 @@ impl Input {
             }
             ChangedObjects::Deleted { objects, after } => Self {
                 before: Some(view.snapshot.clone()),
-                rerouted: requests::of_deleted(view, &after, &objects),
+                rerouted: rerouted_requests::of_deleted(view, &after, &objects),
                 after: *after,
                 objects,
                 ..common

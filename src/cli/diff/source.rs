@@ -10,7 +10,7 @@ const STDIN: &str = "-";
 /// The word for a cluster, before the name of a context.
 const CLUSTER: &str = "cluster";
 /// The number of characters of the id of a commit that are shown.
-const SHOWN: usize = 12;
+const COMMIT_ID_CHARACTERS: usize = 12;
 
 /// The source of a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ fn revisions(names: [&str; 2], parted: bool, path: Option<&str>) -> Result<[Revi
     if parted {
         let base = git::merge_base(&first, &second);
         first = base.map_err(|why| format!("{one}...{other}: {why}"))?;
-        name = first.chars().take(SHOWN).collect();
+        name = first.chars().take(COMMIT_ID_CHARACTERS).collect();
     }
     let inside = match path {
         None => PathBuf::new(),

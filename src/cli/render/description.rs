@@ -13,7 +13,7 @@ use super::text::{paragraph, side_by_side};
 use super::values::{FormattedValue, shown};
 use crate::answer::Named;
 use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload, PolicyOnObject};
-use crate::answer::effective::Effective;
+use crate::answer::effective::EffectiveSettings;
 use crate::answer::policies::Policies;
 use crate::answer::problems::ProblemSubject;
 use crate::answer::state::PolicyState;
@@ -324,7 +324,7 @@ fn selected_by(about: &OfWorkload, style: Style) -> String {
 }
 
 /// The settings of one result, each with its source.
-pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) -> String {
+pub(crate) fn settings(about: &OfTarget, effective: &EffectiveSettings, style: Style) -> String {
     let Some(spec) = &effective.spec else {
         let names = effective.merged_of.iter().map(phrases::path);
         let names: Vec<String> = names.collect();

@@ -8,7 +8,7 @@ use super::table::{Cell, Table};
 use super::text::paragraph;
 use crate::answer::Named;
 use crate::answer::explanation::{
-    Asked, Backend, Considered, EnteredAt, Explanation, Matched, Step, Unserved, Wanted,
+    Asked, Backend, Considered, EnteredAt, ExplainUnserved, Explanation, Matched, Step, Wanted,
 };
 use crate::engine::model::ids::Place;
 use crate::engine::routing::{Criterion, Stage, State};
@@ -324,7 +324,7 @@ fn elsewhere(explanation: &Explanation, style: Style) -> String {
     let unserved = explanation.unserved.iter().filter(|unserved| {
         !explanation.served || matches!(unserved.at, Stage::Rule | Stage::ListenerConflict)
     });
-    let mut unserved: Vec<&Unserved> = unserved.collect();
+    let mut unserved: Vec<&ExplainUnserved> = unserved.collect();
     // Failures at a later stage say more.
     unserved.sort_by_key(|unserved| Reverse(unserved.at));
     let mut text = String::new();
@@ -370,7 +370,7 @@ fn elsewhere(explanation: &Explanation, style: Style) -> String {
 }
 
 /// The nearest alternatives: names in one line, rules one by one.
-fn nearest(unserved: &Unserved) -> Vec<String> {
+fn nearest(unserved: &ExplainUnserved) -> Vec<String> {
     let all = &unserved.nearest;
     if unserved.at == Stage::Rule {
         return all.iter().map(|near| format!("nearest: {near}")).collect();
@@ -384,7 +384,7 @@ fn nearest(unserved: &Unserved) -> Vec<String> {
     one.into_iter().collect()
 }
 
-fn place(unserved: &Unserved) -> String {
+fn place(unserved: &ExplainUnserved) -> String {
     let EnteredAt {
         gateway,
         listener,

@@ -11,7 +11,7 @@ use crate::answer::guardrails::{Guarded, GuardrailReport};
 use crate::engine::admission::verdict::escape;
 
 /// The most targets that are listed for a guardrail; `-o json` has all.
-const SHOWN: usize = 20;
+const MAX_TARGETS: usize = 20;
 
 /// One line for each guardrail; then the targets that break it, and its exceptions.
 pub(crate) fn table(report: &GuardrailReport, style: Style) -> String {
@@ -62,7 +62,7 @@ fn details(guarded: &Guarded, style: Style, text: &mut String) {
             .map(|why| format!("not judged: {why}")),
     );
     lines.extend(guarded.notes.iter().cloned());
-    for fault in guarded.faults.iter().take(SHOWN) {
+    for fault in guarded.faults.iter().take(MAX_TARGETS) {
         let through = match (&fault.through, fault.paths) {
             (None, _) => String::new(),
             (Some(through), 1) => format!(" through {through}"),
@@ -83,8 +83,8 @@ fn details(guarded: &Guarded, style: Style, text: &mut String) {
             in_force_there(&policies.collect(), kind)
         ));
     }
-    if guarded.faults.len() > SHOWN {
-        let more = guarded.faults.len() - SHOWN;
+    if guarded.faults.len() > MAX_TARGETS {
+        let more = guarded.faults.len() - MAX_TARGETS;
         lines.push(format!("and {more} more: attache guardrails -o json"));
     }
     for exception in &guarded.exceptions {

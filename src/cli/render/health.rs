@@ -20,7 +20,7 @@ impl LeftOut {
     pub(crate) fn without_rule(gk: &GroupKind, why: WithoutRule) -> Self {
         Self {
             gk: gk.clone(),
-            why: why.words(),
+            why: why.text(),
         }
     }
 }

@@ -6,7 +6,9 @@ use super::kind_names::Kinds;
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
 use super::text::paragraph;
-use crate::answer::impact::{Failing, Impact, LostProtection, NoEffect, TargetChange, Traffic};
+use crate::answer::impact::{
+    Failing, Impact, LostProtection, ObjectWithoutEffect, TargetChange, Traffic,
+};
 use crate::answer::named::Named;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::wording;
@@ -19,7 +21,7 @@ pub(crate) use markdown::markdown;
 pub(super) use markdown::protection as markdown_of_protection;
 
 /// The limit of items before "and N more".
-const SHOWN: usize = 10;
+const MAX_ITEMS: usize = 10;
 
 /// The whole answer. `files` are the applied files, for the closing line.
 pub(crate) fn text(impact: &Impact, files: &[String], style: Style) -> String {
@@ -149,7 +151,7 @@ pub(super) fn few(
     hint: &str,
 ) -> String {
     let mut text = String::new();
-    for what in all.by_ref().take(SHOWN) {
+    for what in all.by_ref().take(MAX_ITEMS) {
         text.push_str(&paragraph(style, tone, "  ", &what, "    "));
     }
     if all.len() > 0 {
@@ -342,7 +344,7 @@ pub(super) fn count(objects: &BTreeSet<ObjectKey>, kinds: &Kinds) -> String {
 }
 
 /// Why the only object of a change changes nothing; shown in the headline.
-fn said_above(impact: &Impact) -> Option<&NoEffect> {
+fn said_above(impact: &Impact) -> Option<&ObjectWithoutEffect> {
     let touched = impact.applied.len() + impact.deleted.len() + impact.deleted_with;
     match impact.idle.as_slice() {
         [idle] if touched == 1 && impact.is_without_effect() => Some(idle),

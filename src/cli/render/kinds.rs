@@ -7,7 +7,7 @@ use super::table::Table;
 use super::text::paragraph;
 use crate::answer::kinds::{Kind, Kinds};
 use crate::answer::strategy::verb;
-use crate::engine::kinds::profile::{Source, words};
+use crate::engine::kinds::profile::{Source, strategy_text};
 
 /// The indent of a value that does not fit next to its name.
 const BELOW: &str = "      ";
@@ -74,7 +74,7 @@ pub(crate) fn details(kind: &Kind, style: Style) -> String {
 /// The names of its strategies, or what policies of the kind do without names, in the words of `attache policies`.
 fn strategies(kind: &Kind) -> String {
     let default = kind.profile.default_strategy.value;
-    if kind.strategies == [words(default)] {
+    if kind.strategies == [strategy_text(default)] {
         verb(default).to_owned()
     } else {
         kind.strategies.join(", ")

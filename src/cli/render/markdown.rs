@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::engine::admission::verdict::escape;
 
 /// The longest comment, in characters. GitHub allows 65,536; the rest is for what a bot adds.
-const LONGEST: usize = 65_000;
+const MAX_COMMENT_CHARACTERS: usize = 65_000;
 /// Space for the line about omitted items and for the end of a fold.
 const RESERVED: usize = 200;
 
@@ -29,7 +29,7 @@ impl Comment {
     pub(crate) fn list(&mut self, items: impl IntoIterator<Item = String>) {
         for item in items {
             let line = format!("- {item}\n");
-            if self.length + line.chars().count() + RESERVED > LONGEST {
+            if self.length + line.chars().count() + RESERVED > MAX_COMMENT_CHARACTERS {
                 self.left_out += 1;
             } else {
                 self.push(&line);
@@ -40,7 +40,7 @@ impl Comment {
 
     /// Adds a list that is folded behind its title.
     pub(crate) fn folded(&mut self, title: &str, items: impl IntoIterator<Item = String>) {
-        if self.length + title.chars().count() + 2 * RESERVED > LONGEST {
+        if self.length + title.chars().count() + 2 * RESERVED > MAX_COMMENT_CHARACTERS {
             self.left_out += items.into_iter().count();
             return;
         }
@@ -51,7 +51,8 @@ impl Comment {
 
     /// Adds preformatted lines that are folded behind their title.
     pub(crate) fn folded_code(&mut self, title: &str, lines: &str) {
-        let room = LONGEST.saturating_sub(self.length + title.chars().count() + 2 * RESERVED);
+        let room = MAX_COMMENT_CHARACTERS
+            .saturating_sub(self.length + title.chars().count() + 2 * RESERVED);
         let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or(0);
         let fence = "`".repeat(3.max(longest + 1));
         if lines.chars().count() + 2 * fence.len() > room {
@@ -119,7 +120,7 @@ pub(crate) fn code(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Comment, LONGEST, code, text};
+    use super::{Comment, MAX_COMMENT_CHARACTERS, code, text};
 
     #[test]
     fn names_are_no_markup() {
@@ -136,7 +137,11 @@ mod tests {
         comment.folded("many", (0..10_000).map(|i| format!("finding {i}")));
         comment.folded("more", (0..10_000).map(|i| format!("finding {i}")));
         let done = comment.done();
-        assert!(done.chars().count() <= LONGEST, "{}", done.chars().count());
+        assert!(
+            done.chars().count() <= MAX_COMMENT_CHARACTERS,
+            "{}",
+            done.chars().count()
+        );
         assert!(
             done.ends_with("more that do not fit into a comment.\n"),
             "{done}"

@@ -12,7 +12,7 @@ use crate::engine::model::ids::Place;
 use crate::engine::model::object::section_noun;
 
 /// The limit of names before "and N more".
-const SHOWN: usize = 3;
+const MAX_NAMES: usize = 3;
 
 /// `infra/edge` or `infra/edge#http`.
 pub(crate) fn path(named: &Named) -> String {
@@ -77,8 +77,8 @@ pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
 /// The first names, and the number of the others.
 pub(crate) fn list(names: impl IntoIterator<Item = String>) -> String {
     let names: BTreeSet<String> = names.into_iter().collect();
-    let more = names.len().saturating_sub(SHOWN);
-    let mut shown: Vec<String> = names.into_iter().take(SHOWN).collect();
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let mut shown: Vec<String> = names.into_iter().take(MAX_NAMES).collect();
     if more > 0 {
         shown.push(format!("{more} more"));
     }

@@ -10,7 +10,7 @@ use super::table::{Cell, Table};
 use super::text::paragraph;
 use crate::answer::named::Named;
 use crate::answer::policies::{Count, Listed, Policies};
-use crate::answer::state::{Acceptance, PolicyState};
+use crate::answer::state::{AttachmentState, PolicyState};
 use crate::engine::kinds::profile::Class;
 use crate::engine::model::ids::Place;
 
@@ -175,7 +175,7 @@ fn state(listed: &Listed) -> String {
         return state.to_owned();
     }
     let targets = listed.targets.iter();
-    let attached = targets.filter(|target| target.accepted == Acceptance::Accepted);
+    let attached = targets.filter(|target| target.accepted == AttachmentState::Accepted);
     match attached.count() {
         0 => state.to_owned(),
         attached if attached == all => state.to_owned(),

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::file::{ChangeTest, OneOrMore, User};
 use super::finding::judge;
-use super::outcome::Outcome;
 use super::subject;
+use super::test_result::TestResult;
 use super::test_state::{self, TestState, relative_to};
 use crate::answer::tested::TestFailure;
 use crate::cache::directory::{Links, Loaded};
@@ -48,7 +48,12 @@ struct ApiRequest<'a> {
 }
 
 /// Runs the test, which is in `file`.
-pub(super) fn run(test_state: &TestState, file: &Path, links: Links, test: &ChangeTest) -> Outcome {
+pub(super) fn run(
+    test_state: &TestState,
+    file: &Path,
+    links: Links,
+    test: &ChangeTest,
+) -> TestResult {
     let mut applied = Applied {
         test_state,
         user: test.user.as_ref(),

@@ -9,7 +9,7 @@ use crate::cli::Failure;
 /// Lines around a change.
 const CONTEXT: usize = 3;
 /// The most places that are named.
-const SHOWN: usize = 3;
+const MAX_PLACES: usize = 3;
 
 /// Results that are not as expected, those that are the same together.
 #[derive(Default)]
@@ -53,9 +53,9 @@ impl Differences {
 }
 
 fn together(places: &[String]) -> String {
-    let shown = places.iter().take(SHOWN).map(String::as_str);
+    let shown = places.iter().take(MAX_PLACES).map(String::as_str);
     let shown = shown.collect::<Vec<_>>().join("; ");
-    match places.len().saturating_sub(SHOWN) {
+    match places.len().saturating_sub(MAX_PLACES) {
         0 => shown,
         more => format!("{shown}; and {more} more"),
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::difference::{Differences, agrees, concerned};
 use super::file::{EffectiveTest, ExpectedEffective};
-use super::outcome::Outcome;
+use super::test_result::TestResult;
 use super::test_state::TestState;
 use super::{out_of_place, subject};
 use crate::answer::description::{for_requests, paths_at};
@@ -19,7 +19,7 @@ use crate::engine::model::ids::{GroupKind, Place};
 use crate::engine::model::literal::Literal;
 
 /// Runs the test.
-pub(super) fn run(test_state: &TestState, test: &EffectiveTest) -> Outcome {
+pub(super) fn run(test_state: &TestState, test: &EffectiveTest) -> TestResult {
     let kind = subject::policy_kind(test_state, &test.effective.policy_kind)?;
     let target = subject::existing(test_state, &test.target)?;
     let via = test.via.as_deref();
@@ -134,7 +134,9 @@ fn paths(
     via: Option<&Place>,
 ) -> Result<Vec<PathGroup>, TestFailure> {
     let profile = resolver.snapshot().profile(kind).cloned();
-    let is_direct = profile.as_ref().is_some_and(|profile| !profile.inherits());
+    let is_direct = profile
+        .as_ref()
+        .is_some_and(|profile| !profile.is_inherited());
     let shown = escape(&target.to_string());
     if is_direct && via.is_some() {
         return Err(TestFailure::because(format!(

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use super::file::{ChangeTest, ExpectedFinding};
-use super::outcome::Outcome;
+use super::test_result::TestResult;
 use crate::answer::tested::TestFailure;
 use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::verdict::{escape, sentence};
 
 /// The most findings or targets that a failure lists.
-const SHOWN: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// Compares the findings with the expectation.
-pub(super) fn judge(test: &ChangeTest, findings: &[Finding]) -> Outcome {
+pub(super) fn judge(test: &ChangeTest, findings: &[Finding]) -> TestResult {
     let (refusals, warnings): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|finding| finding.refuses());
     if let Some(expected) = &test.refused {
@@ -93,11 +93,11 @@ fn listed(findings: &[&Finding]) -> String {
 /// The first lines, each on a line of its own, and how many more there are.
 pub(super) fn first_of(lines: &[String]) -> String {
     let mut text = String::new();
-    for line in lines.iter().take(SHOWN) {
+    for line in lines.iter().take(MAX_LISTED) {
         let _ = write!(text, "\n  {line}");
     }
-    if lines.len() > SHOWN {
-        let _ = write!(text, "\n  and {} more", lines.len() - SHOWN);
+    if lines.len() > MAX_LISTED {
+        let _ = write!(text, "\n  and {} more", lines.len() - MAX_LISTED);
     }
     text
 }

@@ -7,8 +7,8 @@ use serde_json::json;
 use super::difference::Differences;
 use super::file::GuardrailTest;
 use super::finding::first_of;
-use super::outcome::Outcome;
 use super::subject;
+use super::test_result::TestResult;
 use super::test_state::TestState;
 use crate::answer::guardrails::Guarded;
 use crate::answer::tested::TestFailure;
@@ -16,7 +16,7 @@ use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::Place;
 
 /// Runs the test.
-pub(super) fn run(test_state: &TestState, test: &GuardrailTest) -> Outcome {
+pub(super) fn run(test_state: &TestState, test: &GuardrailTest) -> TestResult {
     let name = &test.guardrail;
     let all = &test_state.guardrail_report().guardrails;
     let Some(guarded) = all.iter().find(|guarded| guarded.name == *name) else {
@@ -40,7 +40,7 @@ pub(super) fn run(test_state: &TestState, test: &GuardrailTest) -> Outcome {
     }
 }
 
-fn fulfilled(guarded: &Guarded) -> Outcome {
+fn fulfilled(guarded: &Guarded) -> TestResult {
     let name = &guarded.name;
     if guarded.broken > 0 {
         return Err(format!("{name} is broken:{}", first_of(&lines(guarded, false))).into());
@@ -56,7 +56,7 @@ fn fulfilled(guarded: &Guarded) -> Outcome {
     }
 }
 
-fn breaking(test_state: &TestState, guarded: &Guarded, broken: &[String]) -> Outcome {
+fn breaking(test_state: &TestState, guarded: &Guarded, broken: &[String]) -> TestResult {
     let expected = broken
         .iter()
         .map(|text| subject::existing(test_state, text));

@@ -40,7 +40,7 @@ fn candidates(resolver: &Resolver<'_>, kind: &GroupKind) -> BTreeSet<ObjectKey> 
     let Some(profile) = snapshot.profile(kind) else {
         return BTreeSet::new();
     };
-    if !profile.inherits() {
+    if !profile.is_inherited() {
         let targets = snapshot.policies(kind).flat_map(|policy| {
             let own = &policy.key().namespace;
             let targets = policy.targets.iter();
@@ -48,7 +48,7 @@ fn candidates(resolver: &Resolver<'_>, kind: &GroupKind) -> BTreeSet<ObjectKey> 
         });
         return targets.filter(|key| !is_route(&key.gk)).collect();
     }
-    if !profile.end().is_upper() {
+    if !profile.end().is_above_routes() {
         return BTreeSet::new();
     }
     let owners = ["Gateway", "ListenerSet"].map(GroupKind::gateway_api);

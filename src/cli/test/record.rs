@@ -138,7 +138,7 @@ fn on_target(
     for kind in kinds {
         let groups = paths_at(resolver, place, &kind);
         let profile = resolver.snapshot().profile(&kind);
-        let is_direct = profile.is_some_and(|profile| !profile.inherits());
+        let is_direct = profile.is_some_and(|profile| !profile.is_inherited());
         let groups = for_requests(profile.map(|profile| &**profile), groups);
         if groups
             .iter()

@@ -7,11 +7,13 @@ use serde_json::json;
 
 use super::difference::Differences;
 use super::file::{OneOrMore, RequestFile, RequestTest, Taken, Takes};
-use super::outcome::Outcome;
 use super::subject;
 use super::taken::{all_of, expected, taken};
+use super::test_result::TestResult;
 use super::test_state::TestState;
-use crate::answer::explanation::{EnteredAt, Explanation, Unserved, at_gateways, at_service};
+use crate::answer::explanation::{
+    EnteredAt, ExplainUnserved, Explanation, at_gateways, at_service,
+};
 use crate::answer::tested::TestFailure;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -19,7 +21,7 @@ use crate::engine::model::object::{Node, is_route};
 use crate::engine::routing::{Matching, Request, Scheme, of_path, read_method};
 
 /// Runs the test.
-pub(super) fn run(test_state: &TestState, test: &RequestTest) -> Outcome {
+pub(super) fn run(test_state: &TestState, test: &RequestTest) -> TestResult {
     let explanation = explain(test_state, &test.request)?;
     let expected = expected(&test.takes);
     let mut differences = Differences::default();
@@ -69,7 +71,7 @@ pub(super) fn run(test_state: &TestState, test: &RequestTest) -> Outcome {
 
 /// The places at which the request may arrive and is not served: on the Gateways that serve it elsewhere, because its host
 /// leads to them; on all Gateways if none serves it.
-fn arriving(explanation: &Explanation) -> impl Iterator<Item = &Unserved> {
+fn arriving(explanation: &Explanation) -> impl Iterator<Item = &ExplainUnserved> {
     let serving = explanation.steps.iter();
     let serving: Vec<_> = serving.map(|step| &step.entered_at.gateway).collect();
     let unserved = explanation.unserved.iter();

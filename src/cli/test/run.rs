@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::file::{OneOrMore, TestCase};
-use super::outcome::{Outcome, tested};
 use super::read::{self, Read};
+use super::test_result::{TestResult, tested};
 use super::test_state::{ReadOptions, TestState, relative_to};
 use super::{change, effective, guardrail, request};
 use crate::answer::tested::{TestReport, TestedFile};
@@ -152,7 +152,7 @@ impl TestCase {
         }
     }
 
-    fn run(&self, test_state: &TestState, file: &Path, how: &ReadOptions) -> Outcome {
+    fn run(&self, test_state: &TestState, file: &Path, how: &ReadOptions) -> TestResult {
         match self {
             Self::Effective(test) => effective::run(test_state, test),
             Self::Request(test) => request::run(test_state, test),

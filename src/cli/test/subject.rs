@@ -9,7 +9,7 @@ use crate::engine::model::hint::nearest;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 
 /// The number of names that a message lists.
-const SHOWN: usize = 5;
+const MAX_NAMES: usize = 5;
 
 /// The object or section of `KIND/NAMESPACE/NAME[#SECTION]`, which must exist.
 ///
@@ -102,10 +102,18 @@ pub(super) fn suggestion(wrong: &str, known: &[String]) -> String {
     if let Some(near) = nearest(wrong, &names) {
         return format!("did you mean {near:?}?");
     }
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| escape(name)).collect();
+    let shown: Vec<String> = names
+        .iter()
+        .take(MAX_NAMES)
+        .map(|name| escape(name))
+        .collect();
     match names.len() {
         0 => "there are none here".to_owned(),
-        many if many > SHOWN => format!("there are {} and {} more", shown.join(", "), many - SHOWN),
+        many if many > MAX_NAMES => format!(
+            "there are {} and {} more",
+            shown.join(", "),
+            many - MAX_NAMES
+        ),
         _ => format!("there are {}", shown.join(", ")),
     }
 }

@@ -95,7 +95,7 @@ impl TestState {
             let key = key(&manifest, &names, &how.namespace);
             written.insert(key, manifest.json);
         }
-        let settings = guarded(&config.conduct(), &files.usable);
+        let settings = guarded(&config.review_settings(), &files.usable);
         Ok(Self {
             snapshot: loaded.snapshot,
             objects: loaded.objects,

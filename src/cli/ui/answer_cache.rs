@@ -9,7 +9,7 @@ use crate::today::today;
 use crate::ui::Question;
 
 /// The most bytes of all answers.
-const MOST: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 /// The most answers.
 const ANSWERS: usize = 1000;
 
@@ -42,7 +42,7 @@ impl AnswerCache {
                 ..Self::default()
             };
         }
-        if self.bytes + json.len() <= MOST && self.answers.len() < ANSWERS {
+        if self.bytes + json.len() <= MAX_BYTES && self.answers.len() < ANSWERS {
             self.bytes += json.len();
             self.answers.insert(question, json.clone());
         }
@@ -59,7 +59,7 @@ mod tests {
         answer_cache.put(1, Question::Graph, &small);
         assert!(answer_cache.get(1, &Question::Graph).is_some());
         assert!(answer_cache.get(2, &Question::Graph).is_none());
-        answer_cache.put(2, Question::Kinds, &Bytes::from(vec![b' '; MOST]));
+        answer_cache.put(2, Question::Kinds, &Bytes::from(vec![b' '; MAX_BYTES]));
         answer_cache.put(2, Question::Graph, &small);
         assert!(answer_cache.get(2, &Question::Graph).is_none());
         assert!(answer_cache.get(2, &Question::Kinds).is_some());

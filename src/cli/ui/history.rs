@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::super::state::View;
 use super::json::{time, written};
 use super::page_state::PageState;
-use crate::answer::impact::{Change, Effect, impact};
+use crate::answer::impact::{Change, ChangedObjects, impact};
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::Object;
 use crate::ui::Refusal;
@@ -97,7 +97,7 @@ impl History {
                     .filter(|(_, what)| (**what == ObjectChange::Deleted) == gone);
                 these.map(|(key, _)| key.clone()).collect()
             };
-            let effect = Effect {
+            let effect = ChangedObjects {
                 applied: objects_that(false),
                 deleted: objects_that(true),
                 with_them: BTreeSet::new(),

@@ -57,7 +57,7 @@ struct Judged {
 
 /// Why a client is refused.
 #[derive(Clone, Copy, Debug)]
-enum Refused {
+enum ClientRejection {
     /// It sent no certificate.
     Missing,
     /// The certificate is from another CA, not for clients, or malformed.
@@ -127,7 +127,7 @@ impl Callers {
 
     fn still_at(&self, peer: Option<&Peer>, now: UnixTime) -> bool {
         let Some(Peer(judged)) = peer else {
-            self.refused(Refused::Missing, &[]);
+            self.refused(ClientRejection::Missing, &[]);
             return false;
         };
         let generation = self.trusted.load().as_ref().map(|now| now.generation);
@@ -156,9 +156,9 @@ impl Callers {
         leaf: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
         now: UnixTime,
-    ) -> Result<u64, Refused> {
+    ) -> Result<u64, ClientRejection> {
         let trusted = self.trusted.load();
-        let trusted = trusted.as_ref().ok_or(Refused::NoCa)?;
+        let trusted = trusted.as_ref().ok_or(ClientRejection::NoCa)?;
         let verified = trusted
             .verifier
             .verify_client_cert(leaf, intermediates, now);
@@ -168,24 +168,26 @@ impl Callers {
                 | CertificateError::ExpiredContext { .. }
                 | CertificateError::NotValidYet
                 | CertificateError::NotValidYetContext { .. },
-            ) => Refused::Expired,
-            _ => Refused::Untrusted,
+            ) => ClientRejection::Expired,
+            _ => ClientRejection::Untrusted,
         })?;
         let is_listed = self.names.is_empty() || names(leaf).iter().any(|n| self.names.contains(n));
         if is_listed {
             Ok(trusted.generation)
         } else {
-            Err(Refused::Name)
+            Err(ClientRejection::Name)
         }
     }
 
     /// Records that a client sent no certificate.
     pub(in crate::http) fn no_certificate(metrics: &Metrics) {
         let refused = &metrics.callers_refused;
-        refused.with_label_values(&[Refused::Missing.label()]).inc();
+        refused
+            .with_label_values(&[ClientRejection::Missing.label()])
+            .inc();
     }
 
-    fn refused(&self, why: Refused, leaf: &[u8]) {
+    fn refused(&self, why: ClientRejection, leaf: &[u8]) {
         let refused = &self.metrics.callers_refused;
         refused.with_label_values(&[why.label()]).inc();
         tracing::debug!(?why, names = ?names(leaf), "a caller was refused");
@@ -257,9 +259,9 @@ impl Peer {
     }
 }
 
-// === impl Refused ===
+// === impl ClientRejection ===
 
-impl Refused {
+impl ClientRejection {
     fn label(self) -> &'static str {
         match self {
             Self::Missing => "missing",

@@ -8,14 +8,14 @@ use attache_guardrails::guardrail_kind;
 use super::rights::{AllowedNamespaces, Rights};
 use crate::cache::api_error::ApiError;
 use crate::cache::lists::{Listed, Missing, MissingPart, shown};
-use crate::engine::admission::disclosure::Levels;
+use crate::engine::admission::disclosure::DisclosureLevels;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::object::Object;
 use crate::engine::state::snapshot::{Change, Snapshot};
 
 /// The most namespaces that a sentence names.
-const NAMED: usize = 5;
+const MAX_NAMED_NAMESPACES: usize = 5;
 
 /// The part of a state that a reader may list. `levels` are what the configuration lets any user learn: policies of a
 /// kind whose settings nobody may learn are left out too.
@@ -23,7 +23,7 @@ pub(super) fn restricted(
     full: &Snapshot,
     rules: &Arc<ProfileRules>,
     rights: &Rights,
-    levels: &Levels,
+    levels: &DisclosureLevels,
 ) -> Listed {
     let mut snapshot = Snapshot::new(Arc::clone(rules));
     let mut missing = Vec::new();
@@ -98,8 +98,12 @@ fn left_out(gk: &GroupKind, why: &str) -> Missing {
 }
 
 fn names(namespaces: &std::collections::BTreeSet<Arc<str>>) -> String {
-    let first: Vec<&str> = namespaces.iter().take(NAMED).map(AsRef::as_ref).collect();
-    let more = namespaces.len().saturating_sub(NAMED);
+    let first: Vec<&str> = namespaces
+        .iter()
+        .take(MAX_NAMED_NAMESPACES)
+        .map(AsRef::as_ref)
+        .collect();
+    let more = namespaces.len().saturating_sub(MAX_NAMED_NAMESPACES);
     let noun = if namespaces.len() == 1 {
         "namespace"
     } else {
@@ -152,7 +156,7 @@ mod tests {
             ),
             (c.clone(), AllowedNamespaces::Nowhere),
         ]));
-        let listed = restricted(&full, &rules, &rights, &Levels::default());
+        let listed = restricted(&full, &rules, &rights, &DisclosureLevels::default());
         let shown = |gk: &GroupKind| {
             let keys = listed.objects.iter().filter(|object| object.key.gk == *gk);
             keys.map(|object| object.key.path()).collect::<Vec<_>>()

@@ -26,7 +26,7 @@ use crate::engine::state::snapshot::Snapshot;
 use crate::ui::{Answers, Refusal};
 
 /// The most sessions: each holds a state and answers.
-const MOST: usize = 16;
+const MAX_SESSIONS: usize = 16;
 /// A session that was not used for this long ends.
 const IDLE: Duration = Duration::from_mins(5);
 /// The time between two looks at the state.
@@ -54,13 +54,13 @@ pub(in super::super) struct Sessions {
 
 struct Session {
     page: Arc<dyn Page>,
-    shown: ShownState,
+    shown: VisibleState,
     used: Instant,
 }
 
 /// The state that a session shows, to notice a change that its readers may see.
 #[derive(Clone)]
-struct ShownState {
+struct VisibleState {
     snapshot: Snapshot,
     missing: Vec<Missing>,
     guardrails: Option<Arc<Guardrails>>,
@@ -173,7 +173,7 @@ impl Sessions {
         if let Some(session) = open.get_mut(&rights) {
             return Ok(Arc::clone(&session.page) as Arc<dyn Answers>);
         }
-        if open.len() >= MOST {
+        if open.len() >= MAX_SESSIONS {
             return Err(Refusal::busy(
                 "too many users with different rights have the page open: ask again in a few minutes",
             ));
@@ -205,14 +205,14 @@ impl Sessions {
         }
     }
 
-    fn readable(&self, full_state: &WholeState, rights: &Rights) -> (ShownState, Readable) {
+    fn readable(&self, full_state: &WholeState, rights: &Rights) -> (VisibleState, Readable) {
         let rules = self.origin.rules.borrow().clone();
         let levels = &full_state.settings.levels;
         let mut listed = restricted(&full_state.snapshot, &rules, rights, levels);
         let guardrails = (*rights.rights_on(&guardrail_kind()) == AllowedNamespaces::Everywhere)
             .then(|| Arc::clone(&full_state.guardrails));
         listed.missing.sort();
-        let shown = ShownState {
+        let shown = VisibleState {
             snapshot: listed.snapshot.clone(),
             missing: listed.missing.clone(),
             guardrails: guardrails.clone(),
@@ -275,9 +275,9 @@ impl WholeState {
     }
 }
 
-// === impl ShownState ===
+// === impl VisibleState ===
 
-impl ShownState {
+impl VisibleState {
     /// Whether readers see no difference.
     fn is(&self, other: &Self) -> bool {
         let same_guardrails = match (&self.guardrails, &other.guardrails) {

@@ -178,16 +178,16 @@ fn uri(variable: &str, mut text: String, is_grpc: bool) -> Result<Uri, TracesErr
     Err(TracesError::setting(variable, why))
 }
 
-fn number(stated: Variable, default: u64, most: u64) -> Result<u64, TracesError> {
+fn number(stated: Variable, default: u64, limit: u64) -> Result<u64, TracesError> {
     let Some((variable, text)) = stated else {
         return Ok(default);
     };
     let read = text
         .parse()
         .ok()
-        .filter(|number| (1..=most).contains(number));
+        .filter(|number| (1..=limit).contains(number));
     read.ok_or_else(|| {
-        TracesError::setting(&variable, format!("it must be a number from 1 to {most}"))
+        TracesError::setting(&variable, format!("it must be a number from 1 to {limit}"))
     })
 }
 

@@ -41,7 +41,7 @@ pub enum State {
     /// A `GatewayClass` with 200 Gateways, each with a policy of two thousand settings.
     Heavy,
     /// A `GatewayClass` with ten Gateways, with few policies of many settings and many policies of few.
-    Rivals,
+    Conflicts,
     /// Sixty-four Gateways with policies that conflict by their fields, and one with deeply nested settings.
     Disputed,
     /// A `GatewayClass` with two thousand routes that set fields themselves.

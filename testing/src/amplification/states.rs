@@ -164,7 +164,7 @@ impl State {
                     values.push(route(2 * i, &name));
                 }
             }
-            Self::Rivals => values.extend(rivals()),
+            Self::Conflicts => values.extend(conflicts()),
             Self::Backends => values.extend(products::backends()),
             Self::Selected => values.extend(products::selected()),
             Self::Hostnames => values.extend(products::hostnames()),
@@ -205,7 +205,7 @@ impl State {
 }
 
 /// Policies with one overall winner, policies that each win a little, and policies of the legacy dialect.
-fn rivals() -> Vec<Value> {
+fn conflicts() -> Vec<Value> {
     let mut values = Vec::new();
     let mut on = |kind: &str, name: &str, to: &str, strategy: &str, settings: Vec<String>| {
         let mut policy = policy(kind, "infra", name, "Gateway", to, None);

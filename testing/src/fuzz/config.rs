@@ -38,7 +38,7 @@ pub fn run(input: &[u8]) {
             return;
         }
     };
-    let conduct = configuration.conduct();
+    let review_settings = configuration.review_settings();
     let rules = configuration.rules(crate::builtin());
     let snapshot = ReviewState::get()
         .listed
@@ -51,8 +51,14 @@ pub fn run(input: &[u8]) {
             (Endpoint::Validate, &nothing),
         ] {
             let ask = |body: &[u8]| {
-                respond(snapshot, &conduct, &Evidence::Authoritative, endpoint, body)
-                    .expect("a review is answered")
+                respond(
+                    snapshot,
+                    &review_settings,
+                    &Evidence::Authoritative,
+                    endpoint,
+                    body,
+                )
+                .expect("a review is answered")
             };
             answers::settled(body, &ask(body), endpoint == Endpoint::Mutate, ask);
         }

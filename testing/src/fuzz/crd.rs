@@ -67,7 +67,7 @@ fn check_messages(snapshot: &Snapshot, body: &[u8]) {
     for endpoint in [Endpoint::Validate, Endpoint::Mutate] {
         let evidence = Evidence::Authoritative;
         let ask = |body: &[u8]| {
-            respond(snapshot, &state.conduct, &evidence, endpoint, body).expect("a review")
+            respond(snapshot, &state.review_settings, &evidence, endpoint, body).expect("a review")
         };
         let answer = budget::within(body.len(), "a review", || ask(body));
         answers::settled(body, &answer, endpoint == Endpoint::Mutate, ask);

@@ -80,12 +80,12 @@ fn load(text: &str) -> Loaded {
 
 /// All answers about the objects of a state.
 fn all(snapshot: &Snapshot, objects: &[Object]) -> Vec<String> {
-    let mut survey = Resolver::new(snapshot);
+    let mut resolver = Resolver::new(snapshot);
     let mut answers = Vec::new();
     for object in objects.iter().take(ASKED) {
         if let Some(policy) = snapshot.policy(&object.key) {
-            let status = status(&mut survey, policy);
-            let ancestors = ancestors(&mut survey, policy, &status);
+            let status = status(&mut resolver, policy);
+            let ancestors = ancestors(&mut resolver, policy, &status);
             answers.push(format!("{} {status:?} {ancestors:?}", object.key));
         }
         let verdict = deleted(snapshot, object);

@@ -3,7 +3,7 @@
 use attache::engine::model::ids::GroupKind;
 use attache::engine::model::object::{Node, Object};
 use attache::engine::state::snapshot::Snapshot;
-use attache::engine::topology::{ListenerHostname, OwnListener, refusal};
+use attache::engine::topology::{ListenerHostname, OwnListener, why_not_attached};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
@@ -53,13 +53,13 @@ fn takes(listener: &str, route: &[&str]) -> bool {
     let own = OwnListener {
         owner: &gateway,
         listener: &listeners[0],
-        conflict: None,
+        fault: None,
         hostname: ListenerHostname {
             name: listeners[0].hostname.clone(),
             ..ListenerHostname::default()
         },
     };
-    refusal(&Snapshot::default(), &own, &route, &parents[0]).is_none()
+    why_not_attached(&Snapshot::default(), &own, &route, &parents[0]).is_none()
 }
 
 fn object(kind: &str, spec: &serde_json::Value) -> Object {

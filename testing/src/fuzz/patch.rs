@@ -14,7 +14,13 @@ pub fn run(body: &[u8]) {
     let state = ReviewState::get();
     let evidence = Evidence::Authoritative;
     let ask = |snapshot, body: &[u8]| {
-        respond(snapshot, &state.conduct, &evidence, Endpoint::Mutate, body)
+        respond(
+            snapshot,
+            &state.review_settings,
+            &evidence,
+            Endpoint::Mutate,
+            body,
+        )
     };
     let answer = budget::within(body.len(), "a patch", || ask(&state.listed, body));
     assert_eq!(answer.is_ok(), answers::uid(body).is_some(), "{answer:?}");

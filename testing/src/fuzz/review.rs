@@ -33,7 +33,7 @@ pub fn run(body: &[u8]) {
         let ask = |snapshot| {
             respond(
                 snapshot,
-                &state.conduct,
+                &state.review_settings,
                 &evidence,
                 Endpoint::Validate,
                 body,
@@ -117,7 +117,7 @@ static ROUTER: LazyLock<Router> = LazyLock::new(|| {
     };
     router(App::new(
         Arc::new(ArcSwap::new(state.listed.clone())),
-        Arc::new(ArcSwap::new(state.conduct.clone())),
+        Arc::new(ArcSwap::new(state.review_settings.clone())),
         outside,
         Arc::new(Metrics::new().expect("metrics")),
         Limits::default(),

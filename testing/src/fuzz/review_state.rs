@@ -21,7 +21,7 @@ pub struct ReviewState {
     /// Built object by object, in another order.
     pub grown: Snapshot,
     /// Settings with everything enabled.
-    pub conduct: Arc<ReviewSettings>,
+    pub review_settings: Arc<ReviewSettings>,
 }
 
 static STATE: LazyLock<ReviewState> = LazyLock::new(ReviewState::read);
@@ -54,7 +54,7 @@ impl ReviewState {
         Self {
             listed: Arc::new(loaded.snapshot),
             grown: grown(&rules, &loaded.objects),
-            conduct: Arc::new(configuration.conduct()),
+            review_settings: Arc::new(configuration.review_settings()),
         }
     }
 }

@@ -166,7 +166,7 @@ fn anchors_that_explode() {
 }
 
 #[test]
-fn keys_that_stand_twice() {
+fn duplicate_keys_are_reported() {
     let text = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {}\nspec: {}\n";
     let found = unreadable(&with_file("twice.yaml", text));
     assert_eq!(found.len(), 1, "{found:#?}");

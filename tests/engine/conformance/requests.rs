@@ -57,7 +57,7 @@ pub(crate) fn ask(state: &TestState, func: &str, args: &[Value]) -> Answer {
                 .at_gateways(&request, |k| *k == gateway.key);
             let taken = matches
                 .iter()
-                .any(attache::engine::routing::RequestMatch::is_taken);
+                .any(attache::engine::routing::MatchResult::is_taken);
             said(!taken, || format!("{request:?} is taken"))
         }
         ("grpc.MakeRequestAndExpectEventuallyConsistentResponse", Some(expected)) => {

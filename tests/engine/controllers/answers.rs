@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use attache::config::Configuration;
 use attache::engine::effective::{PathSet, Resolver};
-use attache::engine::merge::Effective;
+use attache::engine::merge::EffectivePolicy;
 use attache::engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache::engine::model::object::{Node, Object, Port};
 use attache::engine::state::snapshot::{Change, Snapshot};
@@ -39,7 +39,7 @@ pub(crate) struct OnTarget {
     pub(crate) accepted: &'static str,
     /// Whether the target exists.
     pub(crate) exists: bool,
-    /// Whether the policy acts there, or would if another policy did not override it.
+    /// Whether the policy applies there, or would if another policy did not override it.
     pub(crate) attached: bool,
     /// Whether another policy overrides it somewhere.
     pub(crate) overridden: bool,
@@ -61,7 +61,9 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
             let on = targets.iter().map(|on| OnTarget {
                 target: text(&on.target),
                 accepted: match (&on.accepted, &on.left_out) {
-                    (Accepted::Clashing(why), _) | (Accepted::Accepted, Some(why)) => why.reason,
+                    (Accepted::ExpectedRejection(why), _) | (Accepted::Accepted, Some(why)) => {
+                        why.reason
+                    }
                     (Accepted::Accepted, None) => "Accepted",
                     (Accepted::Invalid, _) => "Invalid",
                     (Accepted::Rejected(_), _) => "Rejected",
@@ -120,7 +122,7 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
 }
 
 /// The settings in force: per policy if they are in force side by side, else of all policies together.
-fn in_force(effective: &Effective) -> Vec<(String, Value)> {
+fn in_force(effective: &EffectivePolicy) -> Vec<(String, Value)> {
     let spec = effective.spec().map(|(spec, _)| spec).unwrap_or_default();
     match spec {
         Value::Object(each) if effective.is_side_by_side() => each.into_iter().collect(),
@@ -160,7 +162,7 @@ fn places(
     }
 }
 
-/// The ports, by number, of a Service on which the policies of paths act: those of its sections come after those of the whole.
+/// The ports, by number, of a Service to which the policies of paths apply: those of its sections come after those of the whole.
 fn ports(ends: &PathSet, object: &Object) -> BTreeSet<String> {
     let Node::Service { ports, .. } = &object.node else {
         return BTreeSet::new();

@@ -72,7 +72,7 @@ pub(crate) struct Status {
     /// The policy is accepted; any of these condition types.
     #[serde(default = "accepted")]
     pub(crate) accepted: Vec<String>,
-    /// The reason of a policy that is not accepted on a target because none of its settings acts there.
+    /// The reason of a policy that is not accepted on a target because none of its settings applies there.
     #[serde(default)]
     pub(crate) no_effect: Option<String>,
     /// Another policy overrides it.

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use attache::engine::effective::affected::attached_at_or_above;
+use attache::engine::effective::applying::attached_at_or_above;
 use attache::engine::effective::impact::impact;
 use attache::engine::effective::{PathGroup, Resolver};
-use attache::engine::kinds::profile::words;
-use attache::engine::merge::Effective;
+use attache::engine::kinds::profile::strategy_text;
+use attache::engine::merge::EffectivePolicy;
 use attache::engine::model::ids::ObjectKey;
 use attache::engine::policy::Policy;
 use attache::engine::policy::Setting;
@@ -80,7 +80,7 @@ fn names(group: &PathGroup) -> String {
     places.join(" > ")
 }
 
-fn in_force(effective: &Effective, indent: &str, out: &mut String) {
+fn in_force(effective: &EffectivePolicy, indent: &str, out: &mut String) {
     let Some((spec, sources)) = effective.spec() else {
         let names: Vec<String> = effective.policies().iter().map(ObjectKey::path).collect();
         writeln!(
@@ -105,15 +105,19 @@ fn source(leaf: &Setting) -> String {
     };
     match leaf.strategy {
         None => format!("{} itself", leaf.policy),
-        Some(strategy) => format!("{removed}{} ({})", leaf.policy.path(), words(strategy)),
+        Some(strategy) => format!(
+            "{removed}{} ({})",
+            leaf.policy.path(),
+            strategy_text(strategy)
+        ),
     }
 }
 
-/// The policies that act on an object, and those at it or above it that do not.
+/// The policies that apply to an object, and those at it or above it that do not.
 fn acting(snapshot: &Snapshot, key: &ObjectKey, out: &mut String) {
     writeln!(out, "- acting: {key}").unwrap();
     for acting in attached_at_or_above(&mut Resolver::new(snapshot), key) {
-        let verb = if acting.acts() { "acts" } else { "beaten" };
+        let verb = if acting.applies() { "acts" } else { "beaten" };
         writeln!(out, "  - {verb}: {}", acting.policy.key()).unwrap();
     }
 }
@@ -185,7 +189,10 @@ fn one_policy(snapshot: &Snapshot, policy: &Policy, out: &mut String) {
             }
         };
         list("left out of", target.left_out().into_iter().collect());
-        list("by", target.by.keys().map(ObjectKey::path).collect());
+        list(
+            "by",
+            target.overridden_by.keys().map(ObjectKey::path).collect(),
+        );
         list(
             "overridden on",
             target
@@ -201,7 +208,7 @@ fn one_policy(snapshot: &Snapshot, policy: &Policy, out: &mut String) {
         list(
             "acts on",
             target
-                .acts_on
+                .effective_targets
                 .places()
                 .into_iter()
                 .map(ToString::to_string)
@@ -216,7 +223,7 @@ fn accepted(accepted: &Accepted) -> String {
         Accepted::Invalid => "Invalid".to_owned(),
         Accepted::TargetNotFound => "TargetNotFound".to_owned(),
         Accepted::Rejected(report) => format!("Rejected, its controller reports {report}"),
-        Accepted::Clashing(why) => format!("Rejected, {why}"),
+        Accepted::ExpectedRejection(why) => format!("Rejected, {why}"),
         Accepted::Conflicted(with) => format!("Conflicted with {}", with.path()),
     }
 }
@@ -271,7 +278,7 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
     writeln!(out, "- impact: {}", title.join(", ")).unwrap();
     for changed in impact(before, &after, &touched) {
         let path: Vec<String> = changed.path.iter().map(ToString::to_string).collect();
-        let spec = |effective: &Effective| match effective.spec() {
+        let spec = |effective: &EffectivePolicy| match effective.spec() {
             Some((spec, sources)) if sources.is_empty() => {
                 let _ = spec;
                 "nothing".to_owned()

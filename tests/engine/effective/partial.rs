@@ -6,7 +6,7 @@ use attache::config::Configuration;
 use attache::engine::effective::Resolver;
 use attache::engine::model::ids::GroupKind;
 use attache::engine::state::snapshot::{Change, Snapshot};
-use attache::engine::status::conditions::{Condition, conditions, status};
+use attache::engine::status::conditions::{ExpectedCondition, conditions, status};
 use serde_json::json;
 
 use super::state::key;
@@ -102,7 +102,7 @@ fn one_namespace_may_be_known_and_others_not() {
 }
 
 /// A policy of generation 2 of which its controller has seen this generation.
-fn programmed(seen: i64) -> Condition {
+fn programmed(seen: i64) -> ExpectedCondition {
     let policy = object(&json!({
         "apiVersion": "gateway.networking.k8s.io/v1", "kind": "BackendTLSPolicy",
         "metadata": {"name": "tls", "namespace": "shop", "generation": 2},

@@ -3,9 +3,9 @@
 use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::request::Operation;
 use attache::engine::admission::review::review;
-use attache::engine::effective::affected::{acting_on, attached_at_or_above};
+use attache::engine::effective::applying::{applying_to, attached_at_or_above};
 use attache::engine::effective::{PathGroup, Resolver};
-use attache::engine::merge::Effective;
+use attache::engine::merge::EffectivePolicy;
 use attache::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use attache::engine::model::object::ROUTES;
 use attache::engine::state::snapshot::Snapshot;
@@ -65,7 +65,7 @@ pub(crate) fn route_path(path: &RoutePath) -> String {
 }
 
 /// The settings with their sources.
-pub(crate) fn in_force(effective: &Effective) -> String {
+pub(crate) fn in_force(effective: &EffectivePolicy) -> String {
     if effective.is_opaque() {
         return format!("opaque {:?}", effective.policies());
     }
@@ -115,7 +115,7 @@ pub(crate) fn about(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<String>
             "{key} over {policy} {attachments:?} {from:?} {settings:?} {opaque}"
         ));
     }
-    for acting in acting_on(resolver, key) {
+    for acting in applying_to(resolver, key) {
         answer.push(format!("{key} acting {}", acting.policy.key()));
     }
     answer.push(format!("{key} affected {:?}", affected(resolver, key)));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use attache::engine::admission::disclosure::{Levels, conceal, policies_named};
+use attache::engine::admission::disclosure::{DisclosureLevels, conceal, policies_named};
 use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::request::Operation;
 use attache::engine::admission::review::review;
@@ -91,7 +91,7 @@ fn tells_nothing(
         verdict,
         &key.namespace,
         &hidden,
-        &Levels::default(),
+        &DisclosureLevels::default(),
     ));
     for policy in state.iter().filter(|value| is_policy(value)) {
         let their = object(policy).key;

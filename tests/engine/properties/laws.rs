@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attache::engine::kinds::profile::Profile;
-use attache::engine::merge::{AtomicLevel, Effective, fold_levels, winner};
+use attache::engine::merge::{AtomicLevel, EffectivePolicy, fold_levels, winner};
 use attache::engine::model::ids::{GroupKind, ObjectKey};
 use attache::engine::model::level::Level;
 use attache::engine::model::setting_path::SettingPath;
@@ -86,7 +86,7 @@ fn policy(profile: &Arc<Profile>, name: &str, (strategy, settings): &Spec) -> Ar
 }
 
 /// The effective policy with one policy per level, the least specific first.
-fn fold(specs: &[Spec]) -> Effective {
+fn fold(specs: &[Spec]) -> EffectivePolicy {
     let profile = profile_of("Newest");
     let policy = |(i, spec): (usize, &Spec)| vec![policy(&profile, &format!("p{i}"), spec)];
     let levels: Vec<Vec<Arc<Policy>>> = specs.iter().enumerate().map(policy).collect();
@@ -114,12 +114,12 @@ fn patched(specs: &[Spec]) -> Value {
     result
 }
 
-fn leaves(effective: &Effective) -> Vec<(SettingPath, Setting)> {
+fn leaves(effective: &EffectivePolicy) -> Vec<(SettingPath, Setting)> {
     let leaves = effective.leaves().into_iter();
     leaves.map(|(path, leaf)| (path, leaf.clone())).collect()
 }
 
-fn leaves_from(effective: &Effective, policy: &str) -> Vec<(SettingPath, Setting)> {
+fn leaves_from(effective: &EffectivePolicy, policy: &str) -> Vec<(SettingPath, Setting)> {
     let key = ObjectKey::new(GroupKind::new(GROUP, "Newest"), "a", policy);
     let mut leaves = leaves(effective);
     leaves.retain(|(_, leaf)| leaf.policy == key);

@@ -21,7 +21,7 @@ use super::events::{Event, change, empty, fold, gk, object, shuffled, survivors}
 use super::random::{any_event, any_object};
 
 /// All mutations are enabled.
-fn conduct() -> ReviewSettings {
+fn review_settings() -> ReviewSettings {
     let all = [
         Mutation::NormalizeTargets,
         Mutation::DefaultStrategy,
@@ -115,9 +115,9 @@ fn bodies(one: &Value, other: &Value) -> Vec<Vec<u8>> {
 
 /// The answers of a replica, from both endpoints.
 fn answers(snapshot: &Snapshot, bodies: &[Vec<u8>]) -> Vec<String> {
-    let conduct = conduct();
+    let review_settings = review_settings();
     let ask = |body: &Vec<u8>, endpoint, evidence| {
-        let answer = respond(snapshot, &conduct, &evidence, endpoint, body).unwrap();
+        let answer = respond(snapshot, &review_settings, &evidence, endpoint, body).unwrap();
         String::from_utf8(answer).unwrap()
     };
     let mut all_answers = Vec::new();

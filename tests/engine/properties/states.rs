@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use attache::engine::effective::affected::acting_on;
+use attache::engine::effective::applying::applying_to;
 use attache::engine::effective::impact::impact;
 use attache::engine::effective::{PathGroup, Resolver};
-use attache::engine::merge::{Effective, policies_in_force};
+use attache::engine::merge::{EffectivePolicy, policies_in_force};
 use attache::engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache::engine::model::object::Node;
 use attache::engine::state::snapshot::{Change, Snapshot};
@@ -34,7 +34,7 @@ struct Told {
     settings: String,
 }
 
-fn settings(effective: &Effective) -> String {
+fn settings(effective: &EffectivePolicy) -> String {
     match effective.spec() {
         // A policy without settings in force differs from no policy.
         Some((spec, sources)) if sources.iter().any(|(pointer, _)| pointer.is_empty()) => {
@@ -55,7 +55,7 @@ fn counts(group: &PathGroup) -> bool {
 /// of the kind: its effective targets are the rules and that backend.
 fn seen_differently(snapshot: &Snapshot, kind: &GroupKind, path: &[Place]) -> bool {
     let profile = snapshot.profile(kind).unwrap();
-    let unsaid = profile.inherits() && !profile.effective.is_said();
+    let unsaid = profile.is_inherited() && !profile.effective.is_stated();
     let is_backend =
         |place: &Place| place.object.gk.group.is_empty() && &*place.object.gk.kind != "Namespace";
     unsaid
@@ -108,7 +108,7 @@ fn everything(snapshot: &Snapshot, states: [&Snapshot; 2], around: &BTreeSet<Obj
                             continue;
                         }
                         let on_path = Told {
-                            path: told_path(&path),
+                            path: shown_path(&path),
                             settings: settings(&group.effective),
                         };
                         let on = on.map_or_else(|| group.complete.to_string(), route_path);
@@ -125,7 +125,7 @@ fn everything(snapshot: &Snapshot, states: [&Snapshot; 2], around: &BTreeSet<Obj
 /// The difference path by path, as `impact` reports it. A path lost and a path gained are one change; paths with the
 /// same listener endpoint are matched first.
 fn difference([state, later]: [&Snapshot; 2], was: &All, is: &All) -> Vec<String> {
-    let nothing = settings(&Effective::default());
+    let nothing = settings(&EffectivePolicy::default());
     let mut differences = Vec::new();
     let mut tell = |kind: &GroupKind, path: &[String], before: &str, after: &str| {
         if before != after && !path.is_empty() {
@@ -169,7 +169,7 @@ fn difference([state, later]: [&Snapshot; 2], was: &All, is: &All) -> Vec<String
     differences
 }
 
-fn told_path(path: &[Place]) -> Vec<String> {
+fn shown_path(path: &[Place]) -> Vec<String> {
     path.iter().map(ToString::to_string).collect()
 }
 
@@ -212,12 +212,12 @@ proptest! {
         for kind in &kinds {
             let mut counted: BTreeMap<ObjectKey, BTreeSet<ObjectKey>> = BTreeMap::new();
             for policy in snapshot.policies(kind) {
-                for place in status(&mut resolver, policy).acts_on() {
+                for place in status(&mut resolver, policy).effective_targets() {
                     counted.entry(place.object.clone()).or_default().insert(policy.key().clone());
                 }
             }
             for key in keys(&snapshot) {
-                let acting = acting_on(&mut resolver, &key).into_iter().map(|a| a.policy.key().clone());
+                let acting = applying_to(&mut resolver, &key).into_iter().map(|a| a.policy.key().clone());
                 let acting: BTreeSet<ObjectKey> = acting.filter(|policy| policy.gk == *kind).collect();
                 let count = counted.remove(&key).unwrap_or_default();
                 prop_assert!(count.is_subset(&acting), "{key}: {count:?}, {acting:?}");
@@ -247,7 +247,7 @@ proptest! {
 
     /// A resolver caches; the cache must not change answers.
     #[test]
-    fn a_survey_answers_the_same_whatever_it_was_asked_before(events in vec(any_event(), 0..40)) {
+    fn a_resolver_answers_independently_of_earlier_questions(events in vec(any_event(), 0..40)) {
         let snapshot = fold(&events);
         let mut used = Resolver::new(&snapshot);
         for key in keys(&snapshot).iter().rev() {
@@ -318,7 +318,7 @@ proptest! {
                 !seen_differently_in(states, &changed.change.kind, &changed.path)
             })
             .map(|changed| {
-                let path = told_path(&changed.path).join(" > ");
+                let path = shown_path(&changed.path).join(" > ");
                 let (a, b) = (settings(&changed.change.before), settings(&changed.change.after));
                 format!("{} {path} {a} {b}", changed.change.kind)
             })

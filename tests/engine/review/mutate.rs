@@ -51,7 +51,7 @@ fn every_object_is_mutated_as_expected() {
         if request["unlisted"] != true {
             snapshot = listed(snapshot);
         }
-        let on = config.conduct().mutations;
+        let on = config.review_settings().mutations;
         let off = mutated(&snapshot, &Mutations::default(), &request);
         assert_eq!(off, Verdict::default(), "{}", case.display());
 

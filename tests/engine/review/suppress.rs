@@ -49,7 +49,7 @@ fn answer(config: &str, ignore: &str, route: &str, section: &str, group: &str) -
     let evidence = Evidence::Authoritative;
     let bytes = respond(
         &state,
-        &config.conduct(),
+        &config.review_settings(),
         &evidence,
         Endpoint::Validate,
         body.as_bytes(),
@@ -58,7 +58,7 @@ fn answer(config: &str, ignore: &str, route: &str, section: &str, group: &str) -
 }
 
 #[test]
-fn a_warning_is_left_out_by_whoever_writes_the_object() {
+fn any_author_may_suppress_a_warning() {
     let answer = |ignore: &str| answer("", ignore, "later", "a", "shop")["warnings"].clone();
     assert_eq!(
         answer("target-not-found: it comes with the next release"),

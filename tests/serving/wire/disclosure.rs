@@ -274,7 +274,7 @@ fn misplaced() -> String {
 
 /// A refusal names another namespace with a Gateway of the name only if the user may read that Gateway.
 #[tokio::test]
-async fn where_a_target_is_instead_is_told_to_who_may_read_it() {
+async fn a_hint_names_other_namespaces_only_to_users_who_may_read_them() {
     let hints = |may: bool| async move {
         let only = move |_: &Subject, object: &ObjectKey| {
             assert_eq!(object.to_string(), "Gateway infra/edge");

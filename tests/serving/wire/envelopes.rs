@@ -221,13 +221,13 @@ async fn a_dry_run_is_judged_the_same_and_leaves_nothing_behind() {
 #[test]
 fn only_creates_and_updates_are_mutated() {
     let text = "{apiVersion: attache.dev/v1, kind: Configuration, mutations: {normalize-targets: true, default-strategy: true, affected-annotation: true, migrate-target-ref: true, project-fields: true}}";
-    let conduct = serde_saphyr::from_str::<attache::config::Configuration>(text)
+    let review_settings = serde_saphyr::from_str::<attache::config::Configuration>(text)
         .unwrap()
-        .conduct();
+        .review_settings();
     let patched = |body: &str| {
         let evidence = Evidence::Authoritative;
         let (state, body) = (snapshot(), body.as_bytes());
-        let answer = respond(&state, &conduct, &evidence, Endpoint::Mutate, body).unwrap();
+        let answer = respond(&state, &review_settings, &evidence, Endpoint::Mutate, body).unwrap();
         let answer: Value = serde_json::from_slice(&answer).unwrap();
         let response = &answer["response"];
         assert_eq!(

@@ -61,11 +61,11 @@ fn deleted(example: &str, policy: &Value, group: &str) -> Value {
             "oldObject": policy,
         },
     });
-    let (conduct, evidence) = (config.conduct(), Evidence::Authoritative);
+    let (review_settings, evidence) = (config.review_settings(), Evidence::Authoritative);
     let body = body.to_string();
     let answer = respond(
         &loaded.snapshot,
-        &conduct,
+        &review_settings,
         &evidence,
         Endpoint::Validate,
         body.as_bytes(),
@@ -116,7 +116,7 @@ async fn reviewed(
 ) -> Value {
     let app = App::new(
         Arc::new(ArcSwap::from_pointee(state)),
-        Arc::new(ArcSwap::from_pointee(config.conduct())),
+        Arc::new(ArcSwap::from_pointee(config.review_settings())),
         outside,
         Arc::new(Metrics::new().unwrap()),
         Limits::default(),

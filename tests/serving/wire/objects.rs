@@ -13,9 +13,15 @@ const GOOD: &str =
     r#"{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"edge","sectionName":"http"}"#;
 
 fn response(body: &str) -> Value {
-    let (conduct, evidence) = (ReviewSettings::default(), Evidence::Authoritative);
+    let (review_settings, evidence) = (ReviewSettings::default(), Evidence::Authoritative);
     let body = body.as_bytes();
-    let answer = respond(&snapshot(), &conduct, &evidence, Endpoint::Validate, body);
+    let answer = respond(
+        &snapshot(),
+        &review_settings,
+        &evidence,
+        Endpoint::Validate,
+        body,
+    );
     let answer: Value = serde_json::from_slice(&answer.unwrap()).unwrap();
     let response = answer["response"].clone();
     assert_eq!(response["uid"], "u-1", "{response}");
@@ -306,12 +312,18 @@ fn a_megabyte_of_managed_fields_changes_nothing() {
 #[test]
 fn an_unreadable_object_is_refused_where_configured() {
     let text = "{apiVersion: attache.dev/v1, kind: Configuration, findings: {unverified: deny}}";
-    let conduct = serde_saphyr::from_str::<attache::config::Configuration>(text)
+    let review_settings = serde_saphyr::from_str::<attache::config::Configuration>(text)
         .unwrap()
-        .conduct();
+        .review_settings();
     let ask = |body: &str| {
         let (endpoint, evidence) = (Endpoint::Validate, Evidence::Authoritative);
-        let answer = respond(&snapshot(), &conduct, &evidence, endpoint, body.as_bytes());
+        let answer = respond(
+            &snapshot(),
+            &review_settings,
+            &evidence,
+            endpoint,
+            body.as_bytes(),
+        );
         String::from_utf8(answer.unwrap()).unwrap()
     };
     assert_eq!(ask(&on_listener("http")), ALLOWED);

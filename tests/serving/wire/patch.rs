@@ -13,25 +13,31 @@ use super::server::{review, snapshot};
 
 const VERSIONED: &str = r#"{"targetRef":{"group":"gateway.networking.k8s.io/v1","kind":"Gateway","name":"edge"},"retries":3}"#;
 
-fn asked(conduct: &ReviewSettings, endpoint: Endpoint, spec: &str) -> Value {
+fn asked(review_settings: &ReviewSettings, endpoint: Endpoint, spec: &str) -> Value {
     let body = review(spec);
     let evidence = Evidence::Authoritative;
-    let answer = respond(&snapshot(), conduct, &evidence, endpoint, body.as_bytes());
+    let answer = respond(
+        &snapshot(),
+        review_settings,
+        &evidence,
+        endpoint,
+        body.as_bytes(),
+    );
     serde_json::from_slice(&answer.unwrap()).unwrap()
 }
 
-fn conduct(mutations: &str) -> ReviewSettings {
+fn review_settings(mutations: &str) -> ReviewSettings {
     let text =
         format!("{{apiVersion: attache.dev/v1, kind: Configuration, mutations: {{{mutations}}}}}");
     serde_saphyr::from_str::<Configuration>(&text)
         .unwrap()
-        .conduct()
+        .review_settings()
 }
 
 #[test]
 fn a_patch_is_sent_where_a_mutation_is_on() {
     let answer = asked(
-        &conduct("normalize-targets: true"),
+        &review_settings("normalize-targets: true"),
         Endpoint::Mutate,
         VERSIONED,
     );
@@ -53,7 +59,7 @@ fn no_patch_when_mutations_are_off_nor_at_the_validating_endpoint() {
     let nothing = json!({"uid": "u-1", "allowed": true});
     let off = asked(&ReviewSettings::default(), Endpoint::Mutate, VERSIONED);
     assert_eq!(off["response"], nothing);
-    let on = conduct("normalize-targets: true");
+    let on = review_settings("normalize-targets: true");
     let judged = asked(&on, Endpoint::Validate, VERSIONED);
     assert_eq!(judged["response"]["allowed"], false);
     assert_eq!(judged["response"]["patch"], Value::Null);

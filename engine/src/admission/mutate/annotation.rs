@@ -27,7 +27,7 @@ pub(super) fn is_for(snapshot: &Snapshot, gk: &GroupKind) -> bool {
     crd.is_some_and(|crd| !crd.facts.permitted_mutations.has_conditions)
 }
 
-/// Sets the annotations for the policies that act on an object, and removes those for other kinds.
+/// Sets the annotations for the policies that apply to an object, and removes those for other kinds.
 ///
 /// Removes only names that attache could have written, and only for kinds whose policies it knows: older forms and
 /// those of other domains belong to others.

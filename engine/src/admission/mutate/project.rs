@@ -10,7 +10,7 @@ use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::kinds::profile::Profile;
 use crate::model::object::Object;
-use crate::model::projected::{ANNOTATION, LONGEST, Projected};
+use crate::model::projected::{ANNOTATION, MAX_TEXT_BYTES, Projected};
 use crate::state::snapshot::Snapshot;
 
 mod field;
@@ -28,15 +28,15 @@ pub(super) fn project(snapshot: &Snapshot, object: &Object, value: &mut Value) -
     }
     let after = snapshot.with_object(Arc::new(object.clone()));
     let mut resolver = Resolver::bounded(&after);
-    let claims = kinds
+    let projected_fields = kinds
         .into_iter()
-        .flat_map(|profile| field::claims(&mut resolver, profile, &object.key));
-    let claims: Vec<ProjectedField> = claims.collect();
+        .flat_map(|profile| field::fields_of(&mut resolver, profile, &object.key));
+    let projected_fields: Vec<ProjectedField> = projected_fields.collect();
     if resolver.is_spent() {
         return Vec::new();
     }
     let old = Projected::read(value);
-    if claims.is_empty() && old.is_none() {
+    if projected_fields.is_empty() && old.is_none() {
         return Vec::new();
     }
     let Some(mut spec @ Value::Object(_)) = value.get("spec").cloned() else {
@@ -45,13 +45,16 @@ pub(super) fn project(snapshot: &Snapshot, object: &Object, value: &mut Value) -
     if let Some(old) = &old {
         old.take_out(&mut spec);
     }
-    let (claims, conflicts) = field::settled(claims);
+    let (projected_fields, conflicts) = field::settled(projected_fields);
     let mut written = Projected::default();
-    for claim in &claims {
-        write::write(&mut spec, claim, &mut written);
+    for projected in &projected_fields {
+        write::write(&mut spec, projected, &mut written);
     }
     let text = written.text();
-    if text.as_ref().is_some_and(|text| text.len() > LONGEST) {
+    if text
+        .as_ref()
+        .is_some_and(|text| text.len() > MAX_TEXT_BYTES)
+    {
         return Vec::new();
     }
     if let Some(place) = value.get_mut("spec") {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::at_mut;
 use crate::kinds::profile::Profile;
-use crate::policy::{Entry, Fault, entries, has_unread};
+use crate::policy::{Fault, TargetEntry, entries, has_unread};
 
 /// A correction of one field of an entry.
 struct Fix {
@@ -68,7 +68,7 @@ fn has_owned_entries(object: &Value, path: &str) -> bool {
     })
 }
 
-fn fix(entry: &Entry<'_>) -> Option<Fix> {
+fn fix(entry: &TargetEntry<'_>) -> Option<Fix> {
     let (field, right) = match (&entry.target, &entry.spelling) {
         (Err(Fault::Versioned(group)), _) => ("group", without_version(group)?),
         // A group for a missing one is only guessed.

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::change::effects_if;
 use super::fuel::too_much;
+use super::one_change::effects_if;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::kinds::profile::{Class, Departure, MOST_TARGETS, StanzaNames};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::change::{effects_if, grant, orphaned, rerouted};
 use super::fuel::too_much;
+use super::one_change::{effects_if, grant, listener_changes, orphaned};
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::attached_to;
 use crate::attachment::rejection::RejectionFinder;
@@ -32,7 +32,7 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
             findings.extend(target(&before, &after, gone, key));
         }
     }
-    findings.extend(rerouted(&before, &after, key, &gone, MOST_ROUTES));
+    findings.extend(listener_changes(&before, &after, key, &gone, MOST_ROUTES));
     findings.extend(grant(&before, &after, key, MOST_REFERENCES));
     findings
 }

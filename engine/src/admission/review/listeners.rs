@@ -11,7 +11,7 @@ use crate::model::object::{Node, Object};
 use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    Conflict, listeners, listeners_of, missing_class, why_not_joined, why_unaccepted,
+    ListenerFault, listeners, listeners_of, missing_class, why_not_joined, why_unaccepted,
 };
 
 /// Findings on a Gateway or a `ListenerSet` as it is in the snapshot.
@@ -55,7 +55,7 @@ fn unaccepted(snapshot: &Snapshot, owner: &Arc<Object>) -> Vec<Finding> {
     let finding = |message: String, subject: &str| {
         Finding::new(Code::ListenerNotAccepted, &owner.key, message).about(subject)
     };
-    if acceptance.refusal().is_some() {
+    if acceptance.rejection().is_some() {
         let Node::ListenerSet { parent, .. } = &owner.node else {
             return Vec::new();
         };
@@ -75,8 +75,8 @@ fn unaccepted(snapshot: &Snapshot, owner: &Arc<Object>) -> Vec<Finding> {
     }
     let all = listeners_of(owner).iter().enumerate();
     // The finding on the class of the Gateway already covers its listeners.
-    let counts = |why: Conflict| why != Conflict::NoClass;
-    let conflicted = all.filter(|(i, _)| acceptance.conflict(*i).is_some_and(counts));
+    let counts = |why: ListenerFault| why != ListenerFault::ClassNotFound;
+    let conflicted = all.filter(|(i, _)| acceptance.fault(*i).is_some_and(counts));
     let findings = conflicted.filter_map(|(i, listener)| {
         let place = owner.key.section(listener.name.clone());
         let why = why_unaccepted(snapshot, &place)?;

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use super::change;
 use super::fuel::too_much;
 use super::lost_protection::protections;
+use super::one_change;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
 use crate::effective::protection::carries_others;
-use crate::merge::{ComparedBy, Effective};
+use crate::merge::{ComparedBy, EffectivePolicy};
 use crate::model::ids::ObjectKey;
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashMap;
@@ -22,8 +22,8 @@ use crate::state::snapshot::{Change, Snapshot};
 
 /// Finds the settings and protections that a new or existing policy takes from others.
 ///
-/// `is` resolves the snapshot with the policy; the result is the difference to the snapshot without it.
-pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> Losses {
+/// `resolver_after` resolves the snapshot with the policy; the result is its difference to the snapshot without the policy.
+pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> TakenFromOthers {
     let key = policy.key();
     let before = resolver_after
         .snapshot()
@@ -35,10 +35,11 @@ pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> L
         std::slice::from_ref(key),
     );
     if resolver_before.is_spent() || resolver_after.is_spent() {
-        return Losses::TooMuch;
+        return TakenFromOthers::TooMuch;
     }
     // There are many paths and few results.
-    let mut known: HashMap<(Shared<Effective>, Shared<Effective>), bool> = HashMap::default();
+    let mut known: HashMap<(Shared<EffectivePolicy>, Shared<EffectivePolicy>), bool> =
+        HashMap::default();
     let mut loses = |change: &EffectiveChange| {
         let id = (change.before.clone(), change.after.clone());
         change.exists_before_and_after
@@ -58,16 +59,16 @@ pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> L
         }
     }
     if !taken.is_empty() {
-        return Losses::These(Box::new(before), taken);
+        return TakenFromOthers::These(Box::new(before), taken);
     }
     if in_force_otherwise.is_empty() {
-        return Losses::Nothing;
+        return TakenFromOthers::Nothing;
     }
-    Losses::Weakened(Box::new(before), in_force_otherwise)
+    TakenFromOthers::Weakened(Box::new(before), in_force_otherwise)
 }
 
 /// The effect of a policy at the expense of others.
-pub(super) enum Losses {
+pub(super) enum TakenFromOthers {
     /// It takes nothing.
     Nothing,
     /// The snapshot without it, and the paths on which others lose something.
@@ -78,9 +79,9 @@ pub(super) enum Losses {
     TooMuch,
 }
 
-// === impl Losses ===
+// === impl TakenFromOthers ===
 
-impl Losses {
+impl TakenFromOthers {
     /// The findings on a created policy: the protections that are lost, and the other changes.
     pub(super) fn findings(
         self,
@@ -95,7 +96,13 @@ impl Losses {
                 findings.push(too_much(key, "the protections that this policy removes"));
             }
             Self::These(before, all) => {
-                findings.extend(change::effect(&before, resolver_after, key, &key.gk, &all));
+                findings.extend(one_change::effect(
+                    &before,
+                    resolver_after,
+                    key,
+                    &key.gk,
+                    &all,
+                ));
             }
         }
         findings

@@ -10,7 +10,7 @@ use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
 use crate::effective::protection::{
-    Extent, Loss, Lost, lost, lost_at_listeners, lost_by_own_fields,
+    Coverage, LostSources, ProtectionLoss, lost, lost_at_listeners, lost_by_own_fields,
 };
 use crate::effective::renames::Renames;
 use crate::effective::traffic::Opened;
@@ -44,7 +44,7 @@ pub(super) fn protections(
     findings.collect()
 }
 
-/// The protections that routes lose by listeners that a change opens to them, of kinds that act on
+/// The protections that routes lose by listeners that a change opens to them, of kinds that apply to
 /// listeners. Also the client certificates that Gateways among these objects no longer ask for, and
 /// the protections of targets that now let every request pass.
 pub(super) fn at_listeners(
@@ -69,14 +69,19 @@ pub(super) fn at_listeners(
 }
 
 /// The finding on a protection that paths lose.
-fn finding(key: &ObjectKey, kind: &GroupKind, loss: Loss, remedies: &[Remedy]) -> Finding {
+fn finding(
+    key: &ObjectKey,
+    kind: &GroupKind,
+    loss: ProtectionLoss,
+    remedies: &[Remedy],
+) -> Finding {
     let name = &loss.protection;
     let mut subject = format!("{kind} {name}");
     if !loss.opened.is_empty() {
         subject.push_str(" by a new path");
     }
     let mut finding = Finding::new(Code::ProtectionLost, key, what_is_lost(&loss)).about(subject);
-    let Lost {
+    let LostSources {
         settings,
         reasons,
         by,
@@ -93,10 +98,10 @@ fn finding(key: &ObjectKey, kind: &GroupKind, loss: Loss, remedies: &[Remedy]) -
 }
 
 /// `HTTPRoute shop/cart loses the authentication of SecurityPolicy infra/sign-in`.
-fn what_is_lost(loss: &Loss) -> String {
+fn what_is_lost(loss: &ProtectionLoss) -> String {
     let by: Vec<String> = loss.lost.by.iter().map(ObjectKey::text).collect();
     let places: Vec<String> = loss.places().map(|place| place.to_string()).collect();
-    // Of several objects the sections are not named.
+    // Sections are named only for a single object.
     let objects = if loss.objects.len() == 1 && (1..=MOST_SECTIONS).contains(&places.len()) {
         places.join(" and ")
     } else {
@@ -106,8 +111,8 @@ fn what_is_lost(loss: &Loss) -> String {
     let is_one = loss.objects.len() == 1 && !(2..=MOST_SECTIONS).contains(&places.len());
     if loss.opened.is_empty() {
         let verb = match (loss.lost.remains, is_one) {
-            (Extent::None, true) => "loses",
-            (Extent::None, false) => "lose",
+            (Coverage::NoRequests, true) => "loses",
+            (Coverage::NoRequests, false) => "lose",
             (_, true) => "keeps only part of",
             (_, false) => "keep only part of",
         };
@@ -120,7 +125,7 @@ fn what_is_lost(loss: &Loss) -> String {
     let entries: BTreeSet<String> = loss.opened.iter().map(ToString::to_string).collect();
     let verb = if is_one { "gets" } else { "get" };
     let without = match loss.lost.remains {
-        Extent::None => "without",
+        Coverage::NoRequests => "without",
         _ => "with only part of",
     };
     format!(
@@ -133,7 +138,7 @@ fn what_is_lost(loss: &Loss) -> String {
 struct Remedy {
     text: String,
     /// The protections that are lost nevertheless.
-    lost: Vec<Loss>,
+    lost: Vec<ProtectionLoss>,
 }
 
 // === impl Remedy ===
@@ -157,7 +162,7 @@ fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) 
         return Vec::new();
     };
     let on_routes = policy.targets.iter().all(|target| is_route(&target.gk));
-    let replaces = policy.parts().all(StanzaRef::is_whole);
+    let replaces = policy.stanzas().all(StanzaRef::is_whole);
     if *profile.merging.dictated_by != DictatedBy::Challenger || !on_routes || !replaces {
         return Vec::new();
     }

@@ -23,13 +23,13 @@ use crate::status::conditions::{
 };
 use crate::topology::reports::controller;
 
-use super::{change, losses, reported};
+use super::{losses, one_change, status_disagreement};
 use crate::attachment::Attachment;
 use crate::model::wording;
 use crate::policy::fuel::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
 
 /// Why a policy wins against another one.
-struct Rank {
+struct PrecedenceReason {
     /// `is older`.
     verb: &'static str,
     /// `older`.
@@ -77,12 +77,12 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
             let taken = if may_take_away || policy.adds_nothing() {
                 losses::losses_by(&mut resolver, policy)
             } else {
-                losses::Losses::Nothing
+                losses::TakenFromOthers::Nothing
             };
             taken.complete(&mut findings, policy);
             findings.extend(taken.findings(&mut resolver, policy));
         }
-        Some(before) => findings.extend(change::effects(&before, &mut resolver, &key)),
+        Some(before) => findings.extend(one_change::effects(&before, &mut resolver, &key)),
     }
     findings.extend(in_force(&mut resolver, policy, &status));
     findings
@@ -93,13 +93,16 @@ pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy)
     let mut findings = validate(resolver.snapshot(), policy);
     if is_refused(&findings) {
         if policy.object.reported.is_some() {
-            findings.extend(reported::disagrees(policy, &status(resolver, policy)));
+            findings.extend(status_disagreement::disagrees(
+                policy,
+                &status(resolver, policy),
+            ));
         }
         return findings;
     }
     let status = status(resolver, policy);
     findings.extend(affects(policy, &status));
-    findings.extend(reported::disagrees(policy, &status));
+    findings.extend(status_disagreement::disagrees(policy, &status));
     let protects = !policy.profile.protects.is_empty() && may_take_away(policy, &status);
     let carries_others = || carries_others(resolver.snapshot(), &policy.key().gk);
     if protects || policy.is_empty() || carries_others() {
@@ -143,10 +146,10 @@ fn in_force(resolver: &mut Resolver<'_>, policy: &Policy, status: &PolicyStatus)
         .into_iter()
         .collect();
     if findings.is_empty() {
-        findings.extend(idle(policy, status));
+        findings.extend(no_effect(policy, status));
     }
     for target in &status.targets {
-        findings.extend(rivals(snapshot, policy, target));
+        findings.extend(conflicting(snapshot, policy, target));
         findings.extend(rejected(policy, target));
         findings.extend(rejected_in_part(snapshot, policy, target));
         findings.extend(winners(snapshot, policy, target));
@@ -157,11 +160,14 @@ fn in_force(resolver: &mut Resolver<'_>, policy: &Policy, status: &PolicyStatus)
 
 /// The findings on targets where the policy has no effect, or may have none. Below a target that is no route, routes and
 /// backends may still be created.
-fn idle<'a>(policy: &'a Policy, status: &'a PolicyStatus) -> impl Iterator<Item = Finding> + 'a {
+fn no_effect<'a>(
+    policy: &'a Policy,
+    status: &'a PolicyStatus,
+) -> impl Iterator<Item = Finding> + 'a {
     let targets = status.targets.iter().filter(|_| !policy.adds_nothing());
     // A cache may lack the object without which no request comes.
     let may_be_missing = ["GatewayClass", "Gateway", "ListenerSet"].map(GroupKind::gateway_api);
-    // Of several targets, it may be in force on the others.
+    // With several targets, the policy may be in force on the others.
     let is_only = status.targets.len() == 1;
     targets.filter_map(move |target| {
         let place = &target.target;
@@ -191,7 +197,7 @@ fn idle<'a>(policy: &'a Policy, status: &'a PolicyStatus) -> impl Iterator<Item 
     })
 }
 
-/// The finding on objects that it acts on beyond its declared targets.
+/// The finding on objects that it applies to beyond its declared targets.
 fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     let declared: BTreeSet<&ObjectKey> = status.targets.iter().map(|t| &t.target.object).collect();
     let objects = status.objects().into_iter();
@@ -201,7 +207,7 @@ fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     })
 }
 
-/// The finding if all Gateways of the policy belong to controllers that do not act on the kind, or some of those of a route.
+/// The finding if all Gateways of the policy belong to controllers that do not apply the kind, or some of those of a route.
 /// `None` if the controllers of the kind are unknown.
 fn other_controllers(
     resolver: &mut Resolver<'_>,
@@ -220,9 +226,9 @@ fn other_controllers(
             let controller = controller(resolver.snapshot(), &gateway).cloned();
             // A class without a name of its controller says nothing.
             let Some(controller) = controller.filter(|name| !name.is_empty()) else {
-                return passed_by(policy, status);
+                return gateways_not_applying(policy, status);
             };
-            if !profile.is_run_without(&controller)
+            if !profile.is_ignored_by(&controller)
                 || is_of_class(resolver.snapshot(), policy, &gateway)
             {
                 is_run = true;
@@ -243,7 +249,7 @@ fn other_controllers(
     }
     if is_run {
         let unknown = unknown.map(|unknown| not_known(policy, unknown));
-        return passed_by(policy, status).or(unknown);
+        return gateways_not_applying(policy, status).or(unknown);
     }
     if resolver.is_spent() {
         // The search was not complete.
@@ -274,14 +280,12 @@ fn not_known(
     Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers")
 }
 
-/// The finding that requests reach targets of the policy through Gateways on which it does not act.
-fn passed_by(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
-    let mut passed = status
-        .targets
-        .iter()
-        .filter(|target| !target.passed_by.is_empty());
-    let target = passed.next()?;
-    let gateways: Vec<String> = target.passed_by.iter().map(ToString::to_string).collect();
+/// The finding that requests reach targets of the policy through Gateways to which it does not apply.
+fn gateways_not_applying(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
+    let passes = |target: &&TargetStatus| !target.gateways_not_applying.is_empty();
+    let target = status.targets.iter().find(passes)?;
+    let gateways = target.gateways_not_applying.iter();
+    let gateways: Vec<String> = gateways.map(ToString::to_string).collect();
     let (kind, gateways) = (&policy.profile.gk.kind, gateways.join(", "));
     let message = format!(
         "{kind} does not apply to requests that reach {} through {gateways}",
@@ -290,7 +294,7 @@ fn passed_by(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     Some(Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers"))
 }
 
-/// Whether the kind acts on a Gateway because of its class, whichever controller runs it.
+/// Whether the kind applies to a Gateway because of its class, whichever controller runs it.
 fn is_of_class(snapshot: &Snapshot, policy: &Policy, gateway: &ObjectKey) -> bool {
     let node = snapshot.get(gateway).map(|gateway| &gateway.node);
     let classes = &policy.profile.classes;
@@ -303,18 +307,18 @@ fn listed<'a>(names: impl IntoIterator<Item = &'a Arc<str>>) -> String {
 }
 
 /// The finding on the policy for which this one is rejected on a target.
-fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option<Finding> {
+fn conflicting(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option<Finding> {
     let Accepted::Conflicted(with) = &target.accepted else {
         return None;
     };
-    let rival = snapshot.policy(with)?;
+    let other_policy = snapshot.policy(with)?;
     let place = match *policy.profile.conflict_scope {
         ConflictScope::Target => &target.target.object.whole(),
         _ => &target.target,
     };
     let message = match *policy.profile.same_target {
         SameTarget::FieldOverlap => {
-            let field = overlap(policy, rival).unwrap_or_default().join(".");
+            let field = overlap(policy, other_policy).unwrap_or_default().join(".");
             format!(
                 "{with} already sets {field} on {place}, so the controller rejects this policy: remove {field} from one of the two"
             )
@@ -332,7 +336,7 @@ fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option
         ),
         _ => format!(
             "ignored: {place} already has {with}, which {}; keep the settings in one of the two",
-            rank(rival, policy).verb
+            rank(other_policy, policy).verb
         ),
     };
     let mut finding = Finding::new(Code::Conflicted, policy.key(), message)
@@ -348,7 +352,7 @@ fn rejected(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
         Accepted::Rejected(report) => {
             format!("it is not in force on {place}: its controller reports {report}")
         }
-        Accepted::Clashing(why) => {
+        Accepted::ExpectedRejection(why) => {
             format!("it has no effect on {place}: {}", why.sentence())
         }
         _ => {
@@ -389,7 +393,7 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
         _ => return Vec::new(),
     };
     let at = target.target.to_string();
-    let winners = target.by.iter().map(|(key, winner)| {
+    let winners = target.overridden_by.iter().map(|(key, winner)| {
         let name = key.text();
         let about = [&at, " ", &name].concat();
         let message = match code {
@@ -400,12 +404,12 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
         finding.notice = gives_way(snapshot, policy, target, (key, winner));
         finding.settings = winner.settings.clone().into();
         finding.source = wording::origin(policy.key(), &winner.from);
-        // On one level the proposals let the newer default win, which surprises people.
-        if let Some(rival) = snapshot.policy(key)
+        // GEP-713: of two defaults on one level, the newer wins. The message names the rule, because users expect the older.
+        if let Some(other_policy) = snapshot.policy(key)
             && winner.from.contains(&target.target)
-            && rival.is_for_all_namespaces() == policy.is_for_all_namespaces()
+            && other_policy.is_for_all_namespaces() == policy.is_for_all_namespaces()
         {
-            let which = rank(rival, policy).noun;
+            let which = rank(other_policy, policy).noun;
             finding.source = format!("{}, where the {which} wins", finding.source);
         }
         finding.mentions.insert(key.clone());
@@ -415,7 +419,7 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
 }
 
 /// The winner in words, compared with the policy that it overrides.
-fn rank(winner: &Policy, other: &Policy) -> Rank {
+fn rank(winner: &Policy, other: &Policy) -> PrecedenceReason {
     let in_files = |policy: &Policy| policy.object.meta.created.is_some_and(is_order);
     let is_by_files = in_files(winner) && in_files(other);
     let created = |policy: &Policy| policy.object.meta.created;
@@ -433,7 +437,7 @@ fn rank(winner: &Policy, other: &Policy) -> Rank {
         (false, true) => ("has the lower weight", "one with the lower weight"),
         (false, false) => ("has the higher weight", "one with the higher weight"),
     };
-    Rank { verb, noun }
+    PrecedenceReason { verb, noun }
 }
 
 /// Whether a policy loses as intended: it is a default, and the winner is more specific. It does not if
@@ -446,14 +450,14 @@ fn gives_way(
 ) -> bool {
     let overrides = |key: &ObjectKey| {
         let winner = snapshot.policy(key);
-        winner.is_some_and(|winner| winner.parts().any(StanzaRef::is_override))
+        winner.is_some_and(|winner| winner.stanzas().any(StanzaRef::is_override))
     };
-    policy.parts().all(StanzaRef::is_default)
+    policy.stanzas().all(StanzaRef::is_default)
         && !overrides(key)
         && !winner.from.contains(&target.target)
 }
 
-/// Fields that another policy of the legacy dialect sets to a different value on the same target.
+/// Fields that another policy of GEP-713 of 2021 sets to a different value on the same target.
 fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
     if !policy.profile.strategies.value.legacy || target.accepted != Accepted::Accepted {
         return Vec::new();
@@ -485,7 +489,7 @@ fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus
             break;
         }
         // Each policy is read and looked up in the other.
-        compared += policy.leaves() + other.policy.leaves() + other.policy.length();
+        compared += policy.leaves() + other.policy.leaves() + other.policy.reading_cost();
         let older = other.policy.precedence() < policy.precedence();
         let wins = if older {
             "its value"

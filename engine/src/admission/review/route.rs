@@ -50,7 +50,7 @@ pub(super) fn findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Find
         findings.push(finding.at("spec.parentRefs".to_owned()).about("no parent"));
     }
     for (i, parent) in parents.iter().enumerate() {
-        if let ParentAttachment::Refused { why, .. } =
+        if let ParentAttachment::NotAttached { why, .. } =
             attachment(&mut route_kind_conflicts, route, parent)
         {
             let missing = snapshot.lacks(&parent.object);

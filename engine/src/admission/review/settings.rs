@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::effective::impact::EffectiveChange;
 use crate::effective::protection::requests_fail;
-use crate::merge::{ComparedBy, Effective};
+use crate::merge::{ComparedBy, EffectivePolicy};
 use crate::model::ids::ObjectKey;
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashSet;
@@ -31,17 +31,23 @@ pub(super) fn differences(
     texts
 }
 
-fn field_differences(before: &Effective, after: &Effective, with_root: bool) -> Vec<String> {
+fn field_differences(
+    before: &EffectivePolicy,
+    after: &EffectivePolicy,
+    with_root: bool,
+) -> Vec<String> {
     // Policies that are each in force as a whole replace no fields of each other, so the comparison is per policy.
     let by = ComparedBy::for_results(before, after);
-    let fields = |effective: &Effective| -> BTreeMap<(Option<ObjectKey>, SettingPath), JsonText> {
-        let leaves = effective.leaves().into_iter();
-        let leaves = leaves
-            .filter(|(path, setting)| !setting.value.is_null() && (with_root || !path.is_empty()));
-        leaves
-            .map(|(path, setting)| ((by.policy(&path, setting), path), setting.value.clone()))
-            .collect()
-    };
+    let fields =
+        |effective: &EffectivePolicy| -> BTreeMap<(Option<ObjectKey>, SettingPath), JsonText> {
+            let leaves = effective.leaves().into_iter();
+            let leaves = leaves.filter(|(path, setting)| {
+                !setting.value.is_null() && (with_root || !path.is_empty())
+            });
+            leaves
+                .map(|(path, setting)| ((by.policy(&path, setting), path), setting.value.clone()))
+                .collect()
+        };
     let (before, after) = (fields(before), fields(after));
     let paths: BTreeSet<&(Option<ObjectKey>, SettingPath)> =
         before.keys().chain(after.keys()).collect();
@@ -63,7 +69,7 @@ fn field_differences(before: &Effective, after: &Effective, with_root: bool) -> 
 
 /// The policies in force afterwards, if they are the same on all paths.
 pub(super) fn in_force_afterwards(snapshot: &Snapshot, all: &[&EffectiveChange]) -> String {
-    let mut known: HashSet<&Shared<Effective>> = HashSet::default();
+    let mut known: HashSet<&Shared<EffectivePolicy>> = HashSet::default();
     let results = all.iter().map(|changed| &changed.after);
     let mut results = results.filter(|after| known.insert(after));
     let Some(first) = results.next() else {

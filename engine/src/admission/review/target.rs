@@ -1,19 +1,19 @@
-//! Findings on a target: the policies that will act on it, and attached policies that cannot.
+//! Findings on a target: the policies that will apply to it, and attached policies that cannot.
 
 use std::sync::Arc;
 
 use super::fuel::too_much;
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::rejection::RejectionFinder;
-use crate::effective::affected::{Acting, acting_on_or_attached};
+use crate::effective::applying::{ApplyingPolicy, applying_or_attached};
 use crate::effective::{Resolver, names_same_gateway};
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object, is_route};
 use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::{Change, Snapshot};
 
-use super::changes::{changes_other_paths, orphaned_by_own_fields};
-use super::{change, listeners, moved_requests, route};
+use super::change_set::{changes_other_paths, orphaned_by_own_fields};
+use super::{listeners, one_change, rerouted_requests, route};
 use crate::model::wording;
 use crate::policy::fuel::{MOST_REFERENCES, MOST_ROUTES};
 
@@ -56,8 +56,8 @@ pub(super) fn findings(
         None => return findings,
     };
     if old.is_none() && !is_grant {
-        findings.extend(change::effects_of_created(&before, &mut resolver, &key));
-        findings.extend(change::opened_by_created(
+        findings.extend(one_change::effects_of_created(&before, &mut resolver, &key));
+        findings.extend(one_change::opened_by_created(
             &before,
             &after,
             &key,
@@ -65,8 +65,8 @@ pub(super) fn findings(
         ));
         return findings;
     }
-    findings.extend(change::effects(&before, &mut resolver, &key));
-    findings.extend(change::rerouted(
+    findings.extend(one_change::effects(&before, &mut resolver, &key));
+    findings.extend(one_change::listener_changes(
         &before,
         &after,
         &key,
@@ -76,10 +76,10 @@ pub(super) fn findings(
     if let Some(old) = old {
         let finder = || RejectionFinder::new(true);
         findings.extend(orphaned_by_own_fields(&before, &after, old, object, finder));
-        findings.extend(moved_requests::findings([&before, &after], old, object));
+        findings.extend(rerouted_requests::findings([&before, &after], old, object));
     }
     if is_grant {
-        findings.extend(change::grant(&before, &after, &key, MOST_REFERENCES));
+        findings.extend(one_change::grant(&before, &after, &key, MOST_REFERENCES));
     }
     findings
 }
@@ -99,9 +99,9 @@ fn alters_nothing(snapshot: &Snapshot, old: &Object, new: &Object) -> bool {
         && snapshot.controls(&new.key.gk).next().is_none()
 }
 
-/// Findings on a target as it is in the snapshot: the policies that act on it.
+/// Findings on a target as it is in the snapshot: the policies that apply to it.
 pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
-    let over = acting_on_or_attached(resolver, key);
+    let over = applying_or_attached(resolver, key);
     let snapshot = resolver.snapshot();
     let findings = over
         .iter()
@@ -109,13 +109,13 @@ pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, key: &ObjectKey)
     findings.collect()
 }
 
-fn finding(snapshot: &Snapshot, object: &ObjectKey, acting: &Acting) -> Option<Finding> {
+fn finding(snapshot: &Snapshot, object: &ObjectKey, acting: &ApplyingPolicy) -> Option<Finding> {
     let policy = acting.policy.key();
     let on_it = acting
         .attachments
         .iter()
         .any(|place| place.object == *object);
-    let (code, from) = if acting.acts() {
+    let (code, from) = if acting.applies() {
         (Code::AffectedBy, &acting.from)
     } else if on_it && acting.on_served_path && !acting.policy.adds_nothing() {
         (Code::Overridden, &acting.attachments)

@@ -60,14 +60,14 @@ fn reference(
         let path = format!("{path}.{name}");
         let is_read = name != "name" || field.takes_name();
         let finding = match TEXTS.iter().find(|(text, _)| text == name && is_read) {
-            Some((_, most)) => text(policy, path, name, value, *most),
+            Some((_, limit)) => text(policy, path, name, value, *limit),
             None => unknown(policy, field, path, name, members),
         };
         findings.extend(finding);
     }
 }
 
-fn text(policy: &Policy, path: String, name: &str, value: &Value, most: usize) -> Option<Finding> {
+fn text(policy: &Policy, path: String, name: &str, value: &Value, limit: usize) -> Option<Finding> {
     let (message, sure) = match value {
         Value::Null => return None,
         Value::String(text) if text.is_empty() && ["namespace", "sectionName"].contains(&name) => {
@@ -75,8 +75,8 @@ fn text(policy: &Policy, path: String, name: &str, value: &Value, most: usize) -
         }
         Value::String(text) => {
             let length = text.chars().count();
-            let message = format!("it has {length} characters; it may have {most}");
-            return (length > most).then(|| finding(policy, path, message, name));
+            let message = format!("it has {length} characters; it may have {limit}");
+            return (length > limit).then(|| finding(policy, path, message, name));
         }
         Value::Number(number) => (format!("it must be a string; write \"{number}\""), true),
         Value::Bool(value) => (format!("it must be a string; write \"{value}\""), true),

@@ -4,16 +4,16 @@ use serde_json::Value;
 
 use crate::admission::finding::{Code, Finding};
 use crate::kinds::profile::RefField;
-use crate::policy::{Entry, MOST_ENTRIES, Policy, TargetRef, has_unread, hidden, written};
+use crate::policy::{MOST_ENTRIES, Policy, TargetEntry, TargetRef, has_unread, hidden, written};
 
 /// The default maximum number of targets of a policy (GEP-2648).
-const MOST: usize = 16;
+const MAX_TARGETS: usize = 16;
 
 /// Findings on duplicate targets, and on more targets than the kind allows.
 ///
 /// A refusal requires that the CRD or a profile states the limit (`maxItems`, list map keys); otherwise it is a
 /// warning.
-pub(super) fn findings(policy: &Policy, spec: &Value, entries: &[Entry<'_>]) -> Vec<Finding> {
+pub(super) fn findings(policy: &Policy, spec: &Value, entries: &[TargetEntry<'_>]) -> Vec<Finding> {
     let mut findings = duplicates(policy, entries);
     findings.extend(both_forms(policy, entries));
     if has_unread(spec, &policy.profile) {
@@ -24,7 +24,7 @@ pub(super) fn findings(policy: &Policy, spec: &Value, entries: &[Entry<'_>]) -> 
     let read = |field: &RefField| entries.iter().any(|entry| entry.field.path == field.path);
     for field in policy.profile.refs.iter().filter(|field| read(field)) {
         let count = written(spec, field);
-        let most = field.max.unwrap_or(MOST);
+        let most = field.max.unwrap_or(MAX_TARGETS);
         if count > most {
             let message = format!(
                 "{count} targets; {} takes {most} at most",
@@ -55,7 +55,7 @@ pub(super) fn unread(policy: &Policy, spec: &Value) -> Vec<Finding> {
 
 /// The finding on different targets in a singular and a plural field: implementations read one of them. Equal targets
 /// are the same target written twice.
-fn both_forms(policy: &Policy, entries: &[Entry<'_>]) -> Option<Finding> {
+fn both_forms(policy: &Policy, entries: &[TargetEntry<'_>]) -> Option<Finding> {
     let single = entries.iter().find(|entry| !entry.field.many)?;
     let mut plural = entries.iter().filter(|entry| entry.field.many).peekable();
     let other = plural.peek()?.field;
@@ -78,14 +78,14 @@ fn both_forms(policy: &Policy, entries: &[Entry<'_>]) -> Option<Finding> {
 
 /// Whether an entry names the same target as another one. Entries that differ in a member of unknown meaning do not,
 /// unless the CRD says so.
-fn is_same(one: &Entry<'_>, other: &Entry<'_>, target: &TargetRef) -> bool {
+fn is_same(one: &TargetEntry<'_>, other: &TargetEntry<'_>, target: &TargetRef) -> bool {
     let Ok(named) = &one.target else {
         return false;
     };
     named == target || (other.field.keyed && named.is_same_but_for_unknown(target))
 }
 
-fn duplicates(policy: &Policy, entries: &[Entry<'_>]) -> Vec<Finding> {
+fn duplicates(policy: &Policy, entries: &[TargetEntry<'_>]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (i, entry) in entries.iter().enumerate() {
         let Ok(target) = &entry.target else {

@@ -2,17 +2,17 @@
 
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::{AttachmentPermission, permission};
-use crate::kinds::profile::Only;
+use crate::kinds::profile::NamingRestriction;
 use crate::model::hint::quoted;
 use crate::model::ids::ObjectKey;
-use crate::policy::{Entry, Policy, TargetRef};
+use crate::policy::{Policy, TargetEntry, TargetRef};
 use crate::state::snapshot::Snapshot;
 
 /// The finding on an object that the policy may not name, or for which a grant is missing.
 pub(super) fn out_of_reach(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     target: &TargetRef,
     object: &ObjectKey,
 ) -> Option<Finding> {
@@ -38,7 +38,7 @@ pub(super) fn out_of_reach(
                     &*object.namespace
                 ),
             },
-            policy.profile.cross_namespace.is_said(),
+            policy.profile.cross_namespace.is_stated(),
         ),
         AttachmentPermission::OtherName => (
             Code::TargetKindUnsupported,
@@ -68,15 +68,15 @@ pub(super) fn out_of_reach(
             Code::TargetClusterScoped,
             entry.path.clone(),
             match policy.profile.allowed(&object.gk).and_then(|a| a.only) {
-                Some(Only::OwnNamespace) => format!(
+                Some(NamingRestriction::OwnNamespace) => format!(
                     "policies of kind {kind} can only target their own Namespace, so this target has no effect; write {:?}",
                     &**own
                 ),
-                Some(Only::RootNamespace) => {
+                Some(NamingRestriction::RootNamespace) => {
                     let root = policy.profile.root_namespace.as_deref().unwrap_or_default();
                     format!("only policies in {root:?} may name {object}, so this has no effect")
                 }
-                Some(Only::Selectors) | None => {
+                Some(NamingRestriction::Selectors) | None => {
                     format!("{object} is cluster-scoped and {kind} is not, so this has no effect")
                 }
             },

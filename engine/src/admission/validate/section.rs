@@ -9,7 +9,7 @@ use crate::model::ids::ObjectKey;
 use crate::model::object::{Listener, Node, Object, section_noun};
 use crate::model::section::PortsBy;
 use crate::model::section::{SectionNames, nameable, on_port, resolve};
-use crate::policy::{Entry, Policy, TargetRef};
+use crate::policy::{Policy, TargetEntry, TargetRef};
 use crate::state::snapshot::Snapshot;
 use crate::topology::sets_of;
 
@@ -17,7 +17,7 @@ use crate::topology::sets_of;
 pub(super) fn unknown(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     target: &TargetRef,
     object: &Object,
 ) -> Option<Finding> {

@@ -7,34 +7,34 @@ use super::{section, suggestion};
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::{permission, selected};
 use crate::model::object::{From, Object};
-use crate::policy::{Entry, Policy, Select, TargetRef};
+use crate::policy::{Policy, Select, TargetEntry, TargetRef};
 use crate::state::snapshot::Snapshot;
 
 /// The maximum number of objects that are examined one by one.
-const MOST: usize = 64;
+const MAX_EXAMINED_OBJECTS: usize = 64;
 /// Longer labels are not repeated in the message.
-const LONGEST: usize = 100;
+const MAX_LABEL_LENGTH: usize = 100;
 
 /// The finding on a target that selects nothing, nothing that the policy may reach, or nothing with that section; it
 /// names the first such object. Matching objects may be created later, so this is a warning. Only for kinds that are
-/// known and listed, as for names, and if at most `most` comparisons are needed.
+/// known and listed, as for names, and if at most `limit` comparisons are needed.
 pub(super) fn finding(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     target: &TargetRef,
-    most: usize,
+    limit: usize,
 ) -> Option<Finding> {
     let asked = snapshot.count(&target.gk) * policy.targets.len();
-    if !target.selects() || asked > most || !snapshot.knows(&target.gk) {
+    if !target.selects() || asked > limit || !snapshot.knows(&target.gk) {
         return None;
     }
     let own = &policy.key().namespace;
     let mut objects: Vec<&Arc<Object>> = selected(snapshot, own, target).collect();
     if objects.is_empty() {
-        return Some(nothing(snapshot, policy, entry, target, most));
+        return Some(nothing(snapshot, policy, entry, target, limit));
     }
-    if objects.len() > MOST {
+    if objects.len() > MAX_EXAMINED_OBJECTS {
         return None;
     }
     objects.sort_by(|a, b| a.key.cmp(&b.key));
@@ -61,9 +61,9 @@ pub(super) fn finding(
 fn nothing(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     target: &TargetRef,
-    most: usize,
+    limit: usize,
 ) -> Finding {
     let own = &policy.key().namespace;
     let namespace = target.namespace(own);
@@ -77,10 +77,10 @@ fn nothing(
         .map(|(key, value)| format!("{key}={value}"))
         .collect();
     let labels = match labels.join(",") {
-        labels if labels.is_empty() || labels.len() > LONGEST => "these labels".to_owned(),
+        labels if labels.is_empty() || labels.len() > MAX_LABEL_LENGTH => "these labels".to_owned(),
         labels => labels,
     };
-    let hint = suggestion::label(snapshot, &namespace, target, most);
+    let hint = suggestion::label(snapshot, &namespace, target, limit);
     let message = if matches!(target.select, Select::Labels(None)) {
         "it has no labels, or none that can be read, so it selects nothing".to_owned()
     } else {

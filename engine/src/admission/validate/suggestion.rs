@@ -6,23 +6,23 @@ use crate::admission::finding::Hint;
 use crate::kinds::profile::CrossNamespace;
 use crate::model::hint::{nearest, quoted};
 use crate::model::ids::ObjectKey;
-use crate::policy::{Entry, Policy, TargetRef};
+use crate::policy::{Policy, TargetEntry, TargetRef};
 use crate::state::snapshot::Snapshot;
 
 /// The maximum number of objects that a request searches for a suggestion.
-const MOST: usize = 1_000;
+const MAX_SEARCHED_OBJECTS: usize = 1_000;
 /// The most namespaces that a hint for a request names.
-const FEW: usize = 5;
+const MAX_NAMED_NAMESPACES: usize = 5;
 
-/// The hint for a target that does not exist. A request limits selection by `most`.
+/// The hint for a target that does not exist. A request limits selection by `limit`.
 pub(super) fn hint(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     object: &ObjectKey,
-    most: usize,
+    limit: usize,
 ) -> Hint {
-    let is_request = most != usize::MAX;
+    let is_request = limit != usize::MAX;
     missing(snapshot, object, is_request, |other| {
         remedy(policy, entry, &other.namespace)
     })
@@ -42,7 +42,7 @@ pub(crate) fn missing(
         text: String::new(),
         mentioned: BTreeSet::new(),
     };
-    if is_request && snapshot.count(&object.gk) > MOST {
+    if is_request && snapshot.count(&object.gk) > MAX_SEARCHED_OBJECTS {
         return hint;
     }
     let is_public = object.gk.has_listeners();
@@ -62,7 +62,7 @@ pub(crate) fn missing(
     let elsewhere: Vec<&ObjectKey> = elsewhere.into_iter().collect();
     let namespaces: Vec<&str> = elsewhere.iter().map(|other| &*other.namespace).collect();
     // The user must be able to read all of them, so a hint with many would hardly ever be shown.
-    let lists_namespaces = !is_request || elsewhere.len() <= FEW;
+    let lists_namespaces = !is_request || elsewhere.len() <= MAX_NAMED_NAMESPACES;
     hint.text = match (elsewhere.as_slice(), nearest(&object.name, &near)) {
         ([one], _) => format!(
             "; there is one in namespace {:?}, {}",
@@ -85,7 +85,7 @@ pub(crate) fn missing(
 }
 
 /// The remedy for a target in another namespace.
-fn remedy(policy: &Policy, entry: &Entry<'_>, namespace: &str) -> String {
+fn remedy(policy: &Policy, entry: &TargetEntry<'_>, namespace: &str) -> String {
     match *policy.profile.cross_namespace {
         CrossNamespace::Any | CrossNamespace::Consumer if entry.field.namespace != Some(false) => {
             format!("write namespace {namespace:?}")
@@ -101,8 +101,8 @@ fn remedy(policy: &Policy, entry: &Entry<'_>, namespace: &str) -> String {
 
 /// `; did you mean exposure=cluster?`: a label of some object whose key is close to the requested one with the same
 /// value, or whose key is the same with a close value.
-pub(super) fn label(snapshot: &Snapshot, own: &str, target: &TargetRef, most: usize) -> String {
-    if most != usize::MAX && snapshot.count(&target.gk) > MOST {
+pub(super) fn label(snapshot: &Snapshot, own: &str, target: &TargetRef, limit: usize) -> String {
+    if limit != usize::MAX && snapshot.count(&target.gk) > MAX_SEARCHED_OBJECTS {
         return String::new();
     }
     let mut near_labels: BTreeSet<String> = BTreeSet::new();

@@ -9,15 +9,15 @@ use crate::model::hint::{is_near, listed, one};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{CORE_KINDS, Object, gateway_kinds, is_core_kind, section_noun};
 use crate::model::section::{has_none, is_ambiguous};
-use crate::policy::{Entry, Fault, Policy, Spelling, TargetRef, entries};
+use crate::policy::{Fault, Policy, Spelling, TargetEntry, TargetRef, entries};
 use crate::state::snapshot::Snapshot;
 
 /// All findings on one entry.
 pub(super) fn findings(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
-    most: usize,
+    entry: &TargetEntry<'_>,
+    limit: usize,
 ) -> Vec<Finding> {
     let spelling = spelling(snapshot, policy, entry);
     let mut findings = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn findings(
             // controllers look for it elsewhere.
             let refused = entry.is_misspelt || unsupported.as_ref().is_some_and(Finding::refuses);
             let explains_absence = unsupported.is_some() || unread.is_some();
-            let about = about_target(snapshot, policy, entry, target, most);
+            let about = about_target(snapshot, policy, entry, target, limit);
             let about = about.filter(|finding| {
                 !(refused || explains_absence && finding.code == Code::TargetNotFound)
             });
@@ -44,8 +44,9 @@ pub(super) fn findings(
             }
             findings.extend(unread);
             findings.extend(unsupported);
-            findings
-                .extend(about.or_else(|| selected::finding(snapshot, policy, entry, target, most)));
+            findings.extend(
+                about.or_else(|| selected::finding(snapshot, policy, entry, target, limit)),
+            );
         }
     }
     if entry.both {
@@ -62,7 +63,7 @@ pub(super) fn findings(
 /// The finding on a kind in a different case than it is served in, or on `core` for the empty
 /// group. If it is known which kinds can be targets, the request is refused: controllers compare
 /// exactly. Otherwise attache accepts the kind that was probably meant.
-fn spelling(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
+fn spelling(snapshot: &Snapshot, policy: &Policy, entry: &TargetEntry<'_>) -> Option<Finding> {
     let spelling = wrong_spelling(snapshot, policy, entry)?;
     let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);
     if let Some((code, message)) = refused_spelling(snapshot, policy, entry) {
@@ -96,7 +97,7 @@ fn spelling(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Option<F
 fn wrong_spelling<'a>(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &'a Entry<'_>,
+    entry: &'a TargetEntry<'_>,
 ) -> Option<&'a Spelling> {
     let spelling = entry.spelling.as_ref()?;
     let target = entry.target.as_ref();
@@ -109,7 +110,7 @@ fn wrong_spelling<'a>(
 fn refused_spelling(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
 ) -> Option<(Code, String)> {
     let spelling = wrong_spelling(snapshot, policy, entry)?;
     let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);
@@ -148,7 +149,7 @@ pub fn why_misspelt(snapshot: &Snapshot, policy: &Policy, target: &TargetRef) ->
 /// A text for a target of the core group that the core API has no such kind:
 /// `has no kind HTTPRoute; did you mean group "…"?`. `None` for other targets, and if the kind is
 /// known.
-fn lacking(snapshot: &Snapshot, entry: &Entry<'_>) -> Option<String> {
+fn lacking(snapshot: &Snapshot, entry: &TargetEntry<'_>) -> Option<String> {
     let gk = &entry.target.as_ref().ok()?.gk;
     let is_known = is_core_kind(&gk.kind) || snapshot.known_kinds().any(|known| known == gk);
     if !gk.group.is_empty() || is_known {
@@ -173,7 +174,7 @@ fn lacking(snapshot: &Snapshot, entry: &Entry<'_>) -> Option<String> {
 }
 
 /// The finding on an empty group with a kind that the core API does not have.
-fn not_of_core(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
+fn not_of_core(snapshot: &Snapshot, policy: &Policy, entry: &TargetEntry<'_>) -> Option<Finding> {
     // A group that is missing is reported as such.
     let lacking = lacking(snapshot, entry).filter(|_| !entry.guessed)?;
     let message = format!("the group is empty, which means the core API, and it {lacking}");
@@ -184,7 +185,7 @@ fn not_of_core(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Optio
     )
 }
 
-fn faulty(key: &ObjectKey, entry: &Entry<'_>, fault: &Fault) -> Option<Finding> {
+fn faulty(key: &ObjectKey, entry: &TargetEntry<'_>, fault: &Fault) -> Option<Finding> {
     let path = &entry.path;
     Some(match fault {
         // A finding about the form of the entry says it.
@@ -217,9 +218,9 @@ fn faulty(key: &ObjectKey, entry: &Entry<'_>, fault: &Fault) -> Option<Finding> 
 fn about_target(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     target: &TargetRef,
-    most: usize,
+    limit: usize,
 ) -> Option<Finding> {
     if let Some(section) = &entry.pruned_section {
         let what = format!(
@@ -249,7 +250,7 @@ fn about_target(
         return Some(finding);
     }
     let Some(target_object) = snapshot.get(&object) else {
-        return not_found(snapshot, policy, entry, &object, most);
+        return not_found(snapshot, policy, entry, &object, limit);
     };
     let unknown = section::unknown(snapshot, policy, entry, target, target_object);
     unknown.or_else(|| ambiguous(policy, entry, target_object, target.section.as_deref()?))
@@ -258,7 +259,7 @@ fn about_target(
 /// The finding on a section of a kind without sections, or of one whose sections the policy kind does not support.
 fn sectionless(
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     target: &TargetRef,
     section: &str,
 ) -> Option<Finding> {
@@ -275,13 +276,13 @@ fn sectionless(
     let allow = policy.profile.allow.as_ref()?;
     (!policy.profile.takes_section_of(gk)).then(|| {
         let what = format!("{} takes no section of {gk}", policy.profile.gk.kind);
-        unsupported(policy, entry, section, &what, allow.is_said())
+        unsupported(policy, entry, section, &what, allow.is_stated())
     })
 }
 
 fn unsupported(
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     section: &str,
     what: &str,
     sure: bool,
@@ -299,12 +300,12 @@ fn unsupported(
 fn not_found(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     object: &ObjectKey,
-    most: usize,
+    limit: usize,
 ) -> Option<Finding> {
     snapshot.lacks(object).then(|| {
-        let hint = suggestion::hint(snapshot, policy, entry, object, most);
+        let hint = suggestion::hint(snapshot, policy, entry, object, limit);
         let message = format!("{object} does not exist");
         Finding::new(Code::TargetNotFound, policy.key(), message)
             .hinting(hint)
@@ -315,9 +316,13 @@ fn not_found(
 }
 
 /// The finding on a kind that cannot be a target, if the profile lists those that can or cannot.
-fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Option<Finding> {
+fn unsupported_kind(
+    policy: &Policy,
+    entry: &TargetEntry<'_>,
+    target: &TargetRef,
+) -> Option<Finding> {
     let profile = &policy.profile;
-    let refused = &profile.refused;
+    let refused = &profile.excluded_targets;
     let message = if refused.kinds.contains(&target.gk) {
         let (kind, wrong, suggestion) = (&profile.gk.kind, &target.gk, &refused.suggestion);
         format!("{kind} cannot target {wrong}; name {suggestion}")
@@ -369,7 +374,7 @@ fn not_among(allow: &[&Allowed], kind: &str, wrong: &GroupKind) -> String {
 }
 
 /// The finding on a namespace that the kind or the field ignores, and that is not the policy's own.
-fn unread_namespace(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
+fn unread_namespace(policy: &Policy, entry: &TargetEntry<'_>) -> Option<Finding> {
     let own = &policy.key().namespace;
     let unread = entry
         .unread
@@ -399,7 +404,7 @@ fn unread_namespace(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
 }
 
 /// The finding on a missing section, for kinds that need one.
-fn without_section(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Finding {
+fn without_section(policy: &Policy, entry: &TargetEntry<'_>, target: &TargetRef) -> Finding {
     let kind = &policy.profile.gk.kind;
     let noun = section_noun(&target.gk).unwrap_or("section");
     let member = entry.field.section_member();
@@ -414,7 +419,7 @@ fn without_section(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Fi
 fn unserved_group(
     snapshot: &Snapshot,
     policy: &Policy,
-    entry: &Entry<'_>,
+    entry: &TargetEntry<'_>,
     target: &TargetRef,
 ) -> Option<Finding> {
     let (group, kind) = (&*target.gk.group, &*target.gk.kind);
@@ -442,7 +447,12 @@ fn unserved_group(
 }
 
 /// The finding on two sections with the same name: a policy on that name is attached to both.
-fn ambiguous(policy: &Policy, entry: &Entry<'_>, object: &Object, name: &str) -> Option<Finding> {
+fn ambiguous(
+    policy: &Policy,
+    entry: &TargetEntry<'_>,
+    object: &Object,
+    name: &str,
+) -> Option<Finding> {
     is_ambiguous(object, name).then(|| {
         let noun = section_noun(&object.key.gk).unwrap_or("section");
         let message = format!("{} has more than one {noun} {name:?}", object.key);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::attachment::requests_to::Requests;
+use crate::attachment::requests_to_backend::RequestFilter;
 use crate::kinds::profile::WhenRejected;
 use crate::model::ids::{ObjectKey, Place};
 
@@ -43,7 +43,7 @@ pub enum RejectionEffect {
     /// Some requests to the target go without it: those of these routes, or through these Gateways.
     WithoutRequests {
         /// The requests.
-        requests: Arc<[Requests]>,
+        requests: Arc<[RequestFilter]>,
         /// Whether their controllers accept it and do not apply it.
         is_accepted: bool,
     },
@@ -87,7 +87,7 @@ impl Rejection {
     }
 
     /// The requests to the target that go without the policy; none if it is rejected for all of them.
-    pub fn requests(&self) -> &[Requests] {
+    pub fn requests(&self) -> &[RequestFilter] {
         match &self.effect {
             RejectionEffect::WithoutRequests { requests, .. } => requests,
             _ => &[],
@@ -96,14 +96,14 @@ impl Rejection {
 
     /// The first of these requests, in words; `None` if there are none.
     pub fn requests_in_words(&self) -> Option<String> {
-        const MOST: usize = 3;
+        const MAX_REQUESTS: usize = 3;
         let requests = self.requests();
         let mut named: Vec<String> = requests
             .iter()
-            .take(MOST)
+            .take(MAX_REQUESTS)
             .map(ToString::to_string)
             .collect();
-        if let Some(more @ 1..) = requests.len().checked_sub(MOST) {
+        if let Some(more @ 1..) = requests.len().checked_sub(MAX_REQUESTS) {
             named.push(format!("{more} more"));
         }
         (!named.is_empty()).then(|| named.join(", "))

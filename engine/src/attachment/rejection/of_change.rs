@@ -22,7 +22,12 @@ impl RejectionFinder {
 
     /// Whether the reason for which controllers reject a policy is gone with the change: the rejection is expected without the
     /// change, and not with it.
-    pub(crate) fn is_mended(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> bool {
+    pub(crate) fn is_resolved_by_change(
+        &self,
+        snapshot: &Snapshot,
+        policy: &Policy,
+        target: &Place,
+    ) -> bool {
         self.is_expected_before(snapshot, policy, target) == Some(true)
             && self.by_model(snapshot, policy, target).is_none()
     }
@@ -34,7 +39,7 @@ impl RejectionFinder {
         policy: &Policy,
         target: &Place,
     ) -> Option<bool> {
-        let seen = snapshot.seen()?;
+        let seen = snapshot.observed_by_controllers()?;
         let before = self.before_change().by_model(seen, policy, target);
         Some(before.is_some())
     }
@@ -43,7 +48,7 @@ impl RejectionFinder {
     pub(super) fn before_change(&self) -> &Self {
         self.before_change.get_or_init(|| {
             Box::new(Self {
-                most: self.most,
+                limit: self.limit,
                 ..Self::default()
             })
         })

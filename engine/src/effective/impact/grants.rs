@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::owners::routes_of_owners;
-use super::{Affected, targets};
+use super::{ObjectsToCompare, targets};
 use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::GrantFrom;
@@ -17,7 +17,7 @@ pub(super) fn granted(
     grant: &ObjectKey,
     entry: &GrantFrom,
     used: &[GroupKind],
-    kinds: &mut BTreeMap<GroupKind, Affected>,
+    kinds: &mut BTreeMap<GroupKind, ObjectsToCompare>,
 ) {
     let snapshot = resolver.snapshot();
     if snapshot.profile(&entry.gk).is_some() {

@@ -6,10 +6,10 @@
 use std::collections::{self, BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::alike_listeners::{Alike, EndpointOf, renamed};
+use super::matched_listeners::{Alike, EndpointOf, renamed};
 use super::{EffectiveChange, FormerEffective};
 use crate::effective::{PathGroup, PathSet};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 use crate::model::maps::{HashMap, HashSet};
 use crate::model::shared::{Ids, Shared};
@@ -18,7 +18,7 @@ use crate::topology::{AncestorPath, AncestorPaths, RoutePath, RoutePaths};
 /// Compares effective policies, each pair once: many paths share few results.
 #[derive(Debug, Default)]
 pub struct SettingsComparison {
-    known: HashMap<(Shared<Effective>, Shared<Effective>), bool>,
+    known: HashMap<(Shared<EffectivePolicy>, Shared<EffectivePolicy>), bool>,
 }
 
 /// Compares the paths of a kind.
@@ -28,37 +28,37 @@ pub(super) struct Comparison<'a> {
     shut: &'a dyn Fn(&AncestorPath) -> bool,
     /// The listener endpoint of an ancestor path, before and after.
     endpoints: [EndpointOf<'a>; 2],
-    disjoint: Disjoint,
+    disjoint: DisjointPaths,
     same: SettingsComparison,
-    nothing: Shared<Effective>,
+    nothing: Shared<EffectivePolicy>,
     ids: Ids,
     /// Lists of effective policies before the change, each once.
-    former_effective: HashMap<Vec<Shared<Effective>>, FormerEffective>,
+    former_effective: HashMap<Vec<Shared<EffectivePolicy>>, FormerEffective>,
     changes: Vec<EffectiveChange>,
 }
 
 /// The paths of one side.
 #[derive(Default)]
-pub(super) struct Paths {
+pub(super) struct ComparedPaths {
     /// Those to all rules of a route, by route.
-    by_route: collections::HashMap<ObjectKey, Through, PrehashedBuildHasher>,
-    others: Vec<Through>,
+    by_route: collections::HashMap<ObjectKey, EffectiveByAncestors, PrehashedBuildHasher>,
+    others: Vec<EffectiveByAncestors>,
 }
 
 /// The effective policies on one list of route paths, by list of ancestor paths.
-struct Through {
+struct EffectiveByAncestors {
     route_paths: RoutePaths,
     ancestor_paths: Vec<OnAncestors>,
 }
 
-type OnAncestors = (AncestorPaths, Shared<Effective>);
+type OnAncestors = (AncestorPaths, Shared<EffectivePolicy>);
 
 /// Different effective policies on ancestor paths before and after, and whether the route paths exist on both sides.
 #[derive(Clone)]
-struct Pair {
+struct EffectivePair {
     ancestor_paths: AncestorPaths,
-    before: Shared<Effective>,
-    after: Shared<Effective>,
+    before: Shared<EffectivePolicy>,
+    after: Shared<EffectivePolicy>,
     exists_before_and_after: bool,
     detached: bool,
     no_longer_taken: bool,
@@ -69,18 +69,22 @@ struct Pair {
 type Sides<'a> = [&'a [OnAncestors]; 2];
 
 /// The effective policy by ancestor path.
-type ByAncestorPath = BTreeMap<Rc<AncestorPath>, Shared<Effective>>;
+type ByAncestorPath = BTreeMap<Rc<AncestorPath>, Shared<EffectivePolicy>>;
 type ByRoutePath = HashMap<Rc<RoutePath>, ByAncestorPath>;
 
 /// Whether lists of ancestor paths are disjoint, for the combinations checked so far.
 #[derive(Default)]
-struct Disjoint(HashMap<Vec<AncestorPaths>, bool>);
+struct DisjointPaths(HashMap<Vec<AncestorPaths>, bool>);
 
 // === impl SettingsComparison ===
 
 impl SettingsComparison {
     /// Whether the settings are equal, regardless of their source.
-    pub fn settings(&mut self, one: &Shared<Effective>, other: &Shared<Effective>) -> bool {
+    pub fn settings(
+        &mut self,
+        one: &Shared<EffectivePolicy>,
+        other: &Shared<EffectivePolicy>,
+    ) -> bool {
         if one == other {
             return true;
         }
@@ -89,18 +93,22 @@ impl SettingsComparison {
     }
 }
 
-// === impl Disjoint ===
+// === impl DisjointPaths ===
 
-impl Disjoint {
+impl DisjointPaths {
     /// Whether both sides have the same lists of ancestor paths, and these lists are disjoint.
-    fn are_alike(&mut self, before: &Through, after: &Through) -> bool {
+    fn have_same_ancestor_paths(
+        &mut self,
+        before: &EffectiveByAncestors,
+        after: &EffectiveByAncestors,
+    ) -> bool {
         let is_there = |(list, _): &OnAncestors| after.effective_on(list).is_some();
         before.ancestor_paths.len() == after.ancestor_paths.len()
             && before.ancestor_paths.iter().all(is_there)
-            && (after.ancestor_paths.len() == 1 || self.are_apart(after))
+            && (after.ancestor_paths.len() == 1 || self.are_disjoint(after))
     }
 
-    fn are_apart(&mut self, through: &Through) -> bool {
+    fn are_disjoint(&mut self, through: &EffectiveByAncestors) -> bool {
         let lists = through.ancestor_paths.iter().map(|(list, _)| list.clone());
         let lists: Vec<AncestorPaths> = lists.collect();
         if let Some(known) = self.0.get(&lists) {
@@ -114,10 +122,10 @@ impl Disjoint {
     }
 }
 
-// === impl Through ===
+// === impl EffectiveByAncestors ===
 
-impl Through {
-    fn effective_on(&self, list: &AncestorPaths) -> Option<&Shared<Effective>> {
+impl EffectiveByAncestors {
+    fn effective_on(&self, list: &AncestorPaths) -> Option<&Shared<EffectivePolicy>> {
         let mut lists = self.ancestor_paths.iter();
         lists
             .find(|(known, _)| known == list)
@@ -141,9 +149,9 @@ impl Through {
     }
 }
 
-// === impl Paths ===
+// === impl ComparedPaths ===
 
-impl Paths {
+impl ComparedPaths {
     /// Adds the paths of groups; paths that are already there stay.
     pub(super) fn note(&mut self, groups: &[PathGroup], comparison: &mut Comparison<'_>) {
         for group in groups {
@@ -163,17 +171,20 @@ impl Paths {
             };
             let on_ancestors = (list.clone(), effective.clone());
             let Some(route) = route_paths.route().cloned() else {
-                self.others.push(Through {
+                self.others.push(EffectiveByAncestors {
                     route_paths,
                     ancestor_paths: vec![on_ancestors],
                 });
                 continue;
             };
             // Most have a single list.
-            let through = self.by_route.entry(route).or_insert_with(|| Through {
-                route_paths,
-                ancestor_paths: Vec::with_capacity(1),
-            });
+            let through = self
+                .by_route
+                .entry(route)
+                .or_insert_with(|| EffectiveByAncestors {
+                    route_paths,
+                    ancestor_paths: Vec::with_capacity(1),
+                });
             if through.effective_on(list).is_none() {
                 through.ancestor_paths.push(on_ancestors);
             }
@@ -181,13 +192,16 @@ impl Paths {
     }
 
     /// The paths to all rules of a route that is the same on the other side.
-    fn shared(&self, (route, other): (&ObjectKey, &Through)) -> Option<&Through> {
+    fn shared(
+        &self,
+        (route, other): (&ObjectKey, &EffectiveByAncestors),
+    ) -> Option<&EffectiveByAncestors> {
         let known = self.by_route.get(route);
         known.filter(|known| known.route_paths.are_of_same_route(&other.route_paths))
     }
 
     /// The paths that are not shared with the other side.
-    fn not_in<'p>(&'p self, other: &'p Self) -> impl Iterator<Item = &'p Through> {
+    fn not_in<'p>(&'p self, other: &'p Self) -> impl Iterator<Item = &'p EffectiveByAncestors> {
         let routes = self.by_route.iter();
         let routes = routes.filter(|of_route| other.shared(*of_route).is_none());
         routes.map(|(_, through)| through).chain(&self.others)
@@ -207,7 +221,7 @@ impl<'a> Comparison<'a> {
             kind,
             shut,
             endpoints,
-            disjoint: Disjoint::default(),
+            disjoint: DisjointPaths::default(),
             same: SettingsComparison::default(),
             nothing: Shared::default(),
             ids,
@@ -217,7 +231,10 @@ impl<'a> Comparison<'a> {
     }
 
     /// The number of paths that are compared one by one: those that both sides do not share.
-    pub(super) fn compared_one_by_one(paths_before: &Paths, paths_after: &Paths) -> usize {
+    pub(super) fn compared_one_by_one(
+        paths_before: &ComparedPaths,
+        paths_after: &ComparedPaths,
+    ) -> usize {
         let paths = paths_before
             .not_in(paths_after)
             .chain(paths_after.not_in(paths_before))
@@ -234,22 +251,22 @@ impl<'a> Comparison<'a> {
     /// policies of these, unless one of them has the same settings.
     pub(super) fn finish(
         mut self,
-        paths_before: &Paths,
-        paths_after: &Paths,
+        paths_before: &ComparedPaths,
+        paths_after: &ComparedPaths,
     ) -> Vec<EffectiveChange> {
         let (mut before, mut after) = (ByRoutePath::default(), ByRoutePath::default());
-        let mut known: HashMap<Sides<'_>, Rc<[Pair]>> = HashMap::default();
+        let mut known: HashMap<Sides<'_>, Rc<[EffectivePair]>> = HashMap::default();
         for (route, new) in &paths_after.by_route {
             let Some(old) = paths_before.shared((route, new)) else {
                 continue;
             };
-            if self.disjoint.are_alike(old, new) {
+            if self.disjoint.have_same_ancestor_paths(old, new) {
                 for (list, b) in &new.ancestor_paths {
                     let a = old.effective_on(list).unwrap_or(b);
                     if self.same.settings(a, b) {
                         continue;
                     }
-                    let pair = Pair {
+                    let pair = EffectivePair {
                         ancestor_paths: list.clone(),
                         before: a.clone(),
                         after: b.clone(),
@@ -267,7 +284,7 @@ impl<'a> Comparison<'a> {
                 let (mut a, mut b) = (ByAncestorPath::new(), ByAncestorPath::new());
                 old.add_by_ancestor_path(&mut a);
                 new.add_by_ancestor_path(&mut b);
-                let pairs: Rc<[Pair]> = self.pairs(&a, &b, true, false).into();
+                let pairs: Rc<[EffectivePair]> = self.pairs(&a, &b, true, false).into();
                 known.insert(name, pairs.clone());
                 pairs
             });
@@ -317,17 +334,17 @@ impl<'a> Comparison<'a> {
         after: &ByAncestorPath,
         on_both: bool,
         one_owner: bool,
-    ) -> Vec<Pair> {
+    ) -> Vec<EffectivePair> {
         let mut pairs = Vec::new();
         let detached = is_reached(before) && !after.is_empty() && !is_reached(after);
         let same = &mut self.same;
         let mut note = |ancestor_path: &Rc<AncestorPath>,
-                        a: &Shared<Effective>,
-                        b: Option<&Shared<Effective>>,
+                        a: &Shared<EffectivePolicy>,
+                        b: Option<&Shared<EffectivePolicy>>,
                         exists_before_and_after| {
             let after = b.unwrap_or(&self.nothing);
             if !same.settings(a, after) {
-                pairs.push(Pair {
+                pairs.push(EffectivePair {
                     ancestor_paths: vec![ancestor_path.clone()].into(),
                     before: a.clone(),
                     after: after.clone(),
@@ -375,7 +392,7 @@ impl<'a> Comparison<'a> {
         }
         let moved = std::cmp::min(lost.len(), won.len());
         for ((old, a), (new, b)) in lost.by_ref().take(moved).zip(won.by_ref()) {
-            // The former ancestor path says more than an empty one.
+            // A route that is no longer attached has an empty path: report the former one.
             let ancestor_path = if new.steps.is_empty() { old } else { new };
             note(ancestor_path, a, Some(b), on_both);
         }
@@ -388,7 +405,7 @@ impl<'a> Comparison<'a> {
             let before = if one_owner { None } else { Some(before) };
             let former = before.and_then(|before| self.on_replaced_paths(before, ancestor_path, b));
             if former.is_some() || !self.same.settings(&self.nothing, b) {
-                pairs.push(Pair {
+                pairs.push(EffectivePair {
                     ancestor_paths: vec![ancestor_path.clone()].into(),
                     before: self.nothing.clone(),
                     after: b.clone(),
@@ -408,28 +425,28 @@ impl<'a> Comparison<'a> {
         &mut self,
         before: &ByAncestorPath,
         gained: &AncestorPath,
-        after: &Shared<Effective>,
+        after: &Shared<EffectivePolicy>,
     ) -> Option<FormerEffective> {
         if gained.steps.is_empty() {
             return None;
         }
-        let mut met: HashSet<&Shared<Effective>> = HashSet::default();
+        let mut met: HashSet<&Shared<EffectivePolicy>> = HashSet::default();
         let there = before.iter().filter(|(path, _)| !path.steps.is_empty());
         let each = there.map(|(_, effective)| effective);
-        let each: Vec<&Shared<Effective>> = each.filter(|one| met.insert(one)).collect();
+        let each: Vec<&Shared<EffectivePolicy>> = each.filter(|one| met.insert(one)).collect();
         let (nothing, same) = (&self.nothing, &mut self.same);
-        let mut none_or_same = |effective: &Shared<Effective>| {
+        let mut none_or_same = |effective: &Shared<EffectivePolicy>| {
             same.settings(effective, nothing) || same.settings(effective, after)
         };
         if each.is_empty() || each.iter().any(|effective| none_or_same(effective)) {
             return None;
         }
-        let each: Vec<Shared<Effective>> = each.into_iter().cloned().collect();
+        let each: Vec<Shared<EffectivePolicy>> = each.into_iter().cloned().collect();
         let known = self.former_effective.entry(each.clone());
         Some(known.or_insert_with(|| self.ids.share(each)).clone())
     }
 
-    fn change(&mut self, route_paths: &RoutePaths, pair: Pair) {
+    fn change(&mut self, route_paths: &RoutePaths, pair: EffectivePair) {
         // Either all paths of a list are complete or none.
         let complete = route_paths
             .first()
@@ -463,7 +480,7 @@ fn is_reached(by_path: &ByAncestorPath) -> bool {
 fn for_all<'a>(
     ancestor_path: &AncestorPath,
     side: &'a ByAncestorPath,
-) -> Option<&'a Shared<Effective>> {
+) -> Option<&'a Shared<EffectivePolicy>> {
     ancestor_path.consumer.as_ref()?;
     let all = AncestorPath {
         steps: ancestor_path.steps.clone(),

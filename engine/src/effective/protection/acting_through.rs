@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::provided::Provided;
-use super::{Loss, Lost};
+use super::{LostSources, ProtectionLoss};
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
 use crate::kinds::profile::{ActsThrough, Profile};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::setting_path::is_under;
 use crate::model::shared::Shared;
@@ -39,9 +39,9 @@ pub(super) fn displaced<'a, P: Ord>(
     kind: &GroupKind,
     changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
     part: impl Fn(&ObjectKey) -> P,
-) -> Vec<Loss> {
+) -> Vec<ProtectionLoss> {
     let mut resolver: Option<Resolver<'_>> = None;
-    let mut losses: BTreeMap<(Arc<str>, P), Loss> = BTreeMap::new();
+    let mut losses: BTreeMap<(Arc<str>, P), ProtectionLoss> = BTreeMap::new();
     for (acting, profile, through) in acting_through(before, kind) {
         let stay = changes
             .clone()
@@ -56,14 +56,15 @@ pub(super) fn displaced<'a, P: Ord>(
                 for protection in profile.protects.iter() {
                     let provided_by =
                         |one| Provided::from_effective(before, profile, protection, one);
-                    let Some(provided) = Lost::all_of(results.iter().map(|one| provided_by(one)))
+                    let Some(provided) =
+                        LostSources::all_of(results.iter().map(|one| provided_by(one)))
                     else {
                         continue;
                     };
                     let loss = losses.entry((protection.name.clone(), part(object)));
-                    let loss = loss.or_insert_with(|| Loss::named(&protection.name));
+                    let loss = loss.or_insert_with(|| ProtectionLoss::named(&protection.name));
                     loss.objects.insert(object.clone());
-                    loss.lost.add(&Lost {
+                    loss.lost.add(&LostSources {
                         now: change.after.policies(),
                         reasons: [through.text.clone()].into(),
                         ..provided
@@ -82,7 +83,7 @@ fn in_force(
     kind: &GroupKind,
     object: &ObjectKey,
     change: &EffectiveChange,
-) -> Vec<Shared<Effective>> {
+) -> Vec<Shared<EffectivePolicy>> {
     let ends: BTreeSet<&Place> = change.paths.targets().collect();
     let groups = resolver.paths_through(object, kind).into_iter();
     let there = groups.filter(|group| {
@@ -93,7 +94,7 @@ fn in_force(
 }
 
 /// Whether policies are in force there, and none of them is one through which others act.
-fn is_displaced(effective: &Effective, through: &ActsThrough) -> bool {
+fn is_displaced(effective: &EffectivePolicy, through: &ActsThrough) -> bool {
     let leaves = effective.leaves();
     let mut own = leaves.iter().filter(|(path, setting)| {
         is_under(path, &through.setting) && setting.policy.name.starts_with(&*through.prefix)

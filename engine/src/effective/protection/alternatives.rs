@@ -4,25 +4,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Extent, Lost};
+use super::{Coverage, LostSources};
 use crate::kinds::profile::{Profile, Protection, SpecPath};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::ObjectKey;
 use crate::model::setting_path::{SettingPath, is_under};
 use crate::model::shared::Shared;
 use crate::model::wording;
 
 /// The entries of maps of alternatives, with the policies that they come from.
-type Entries = BTreeMap<SettingPath, BTreeSet<ObjectKey>>;
+type EntriesByPolicy = BTreeMap<SettingPath, BTreeSet<ObjectKey>>;
 
-impl Lost {
+impl LostSources {
     /// The loss by new entries of other policies, beside the entries that stay: requests that meet
     /// a new entry pass, too.
     pub(super) fn by_entries(
         profile: &Profile,
         protection: &Protection,
-        before: &[Shared<Effective>],
-        after: &[Shared<Effective>],
+        before: &[Shared<EffectivePolicy>],
+        after: &[Shared<EffectivePolicy>],
     ) -> Option<Self> {
         let is_concerned = |map: &&SpecPath| {
             let mut settings = protection.settings.iter();
@@ -31,10 +31,10 @@ impl Lost {
         let mut lost: Option<Self> = None;
         for map in profile.alternative_entries.iter().filter(is_concerned) {
             let entries_before = before.iter().flat_map(|one| entries(one, map));
-            let entries_before: Entries = entries_before.collect();
+            let entries_before: EntriesByPolicy = entries_before.collect();
             for later in after {
                 let entries_after = entries(later, map);
-                let stay: Entries = entries_after
+                let stay: EntriesByPolicy = entries_after
                     .iter()
                     .filter(|(entry, by)| entries_before.get(*entry) == Some(by))
                     .map(|(entry, by)| (entry.clone(), by.clone()))
@@ -49,7 +49,7 @@ impl Lost {
                         continue;
                     }
                     let lost = lost.get_or_insert_with(|| Self {
-                        remains: Extent::Some,
+                        remains: Coverage::SomeRequests,
                         ..Self::nothing()
                     });
                     lost.now.extend(later.policies());
@@ -78,8 +78,8 @@ fn reason(map: &[String], entry: &SettingPath, by: &BTreeSet<ObjectKey>) -> Stri
 }
 
 /// The entries of a map in an effective policy.
-fn entries(effective: &Effective, map: &[String]) -> Entries {
-    let mut entries = Entries::new();
+fn entries(effective: &EffectivePolicy, map: &[String]) -> EntriesByPolicy {
+    let mut entries = EntriesByPolicy::new();
     for (path, setting) in effective.leaves() {
         if is_under(&path, map) && path.len() > map.len() && !setting.value.is_null() {
             let entry = path.iter().take(map.len() + 1).cloned().collect();

@@ -1,4 +1,4 @@
-//! Protections of kinds that act on listeners: a route loses one if another listener without it
+//! Protections of kinds that apply to listeners: a route loses one if another listener without it
 //! accepts the route.
 //!
 //! The paths of these kinds end at the listeners, so a comparison of paths sees a new target that never had anything. Only
@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::gateway_client_certificates::lost_at_new_listeners;
 use super::listener_effects::ListenerEffects;
-use super::own::lost_at_new_listeners;
-use super::{AtPath, Loss, Lost};
+use super::{AtPath, LostSources, ProtectionLoss};
 use crate::effective::Resolver;
 use crate::effective::traffic::Opened;
 use crate::kinds::profile::{Class, Profile, Protection};
@@ -19,7 +19,7 @@ use crate::model::ids::{GroupKind, ObjectKey};
 pub fn lost_at_listeners(
     [resolver_before, resolver_after]: [&mut Resolver<'_>; 2],
     opened: &BTreeMap<ObjectKey, Opened>,
-) -> Vec<(GroupKind, Loss)> {
+) -> Vec<(GroupKind, ProtectionLoss)> {
     if opened.is_empty() {
         return Vec::new();
     }
@@ -34,11 +34,11 @@ pub fn lost_at_listeners(
         let Some(profile) = snapshot.profile(kind) else {
             continue;
         };
-        if *profile.class == Class::Direct || !profile.end().is_upper() {
+        if *profile.class == Class::Direct || !profile.end().is_above_routes() {
             continue;
         }
         for protection in profile.protects.iter() {
-            let mut loss = Loss::named(&protection.name);
+            let mut loss = ProtectionLoss::named(&protection.name);
             for (route, opened) in opened {
                 let Some(effective_before) = before.effective_at_all(&opened.before, kind) else {
                     continue;
@@ -46,11 +46,18 @@ pub fn lost_at_listeners(
                 for listener in &opened.new {
                     let effective_after = after.effective_at(listener, kind);
                     let taken = effective_after.and_then(|effective_after| {
-                        let effective_after =
-                            [after.with_own(effective_after, protection, listener)];
+                        let effective_after = [after.with_gateway_certificates(
+                            effective_after,
+                            protection,
+                            listener,
+                        )];
                         let effective_before = effective_before.iter().zip(&opened.before).map(
                             |(effective_before, listener)| {
-                                before.with_own(effective_before.clone(), protection, listener)
+                                before.with_gateway_certificates(
+                                    effective_before.clone(),
+                                    protection,
+                                    listener,
+                                )
                             },
                         );
                         let effective_before: Vec<AtPath> = effective_before.collect();
@@ -78,9 +85,9 @@ fn lost_between(
     protection: &Protection,
     [(before, effective_before), (after, effective_after)]: [(&ListenerEffects<'_, '_>, &[AtPath]);
         2],
-) -> Option<Lost> {
+) -> Option<LostSources> {
     let (before, after) = (before.resolver.snapshot(), after.resolver.snapshot());
-    Lost::between(
+    LostSources::between(
         profile,
         protection,
         (before, effective_before),

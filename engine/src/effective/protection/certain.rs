@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::provided::{Extent, Provided};
+use super::provided::{Coverage, Provided};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::reported_rejections::{Rejected, rejected};
-use crate::attachment::requests_to::Requests;
+use crate::attachment::requests_to_backend::RequestFilter;
 use crate::attachment::{attached_to, is_of_another_target};
 use crate::effective::PathGroup;
 use crate::kinds::profile::{Class, Profile, Protection, SameTarget};
@@ -24,7 +24,7 @@ pub fn certainly_provided<'p>(
 ) -> impl Iterator<Item = &'p Arc<str>> {
     let is_provided = move |protection: &&Protection| {
         let provided = Provided::from_effective(snapshot, profile, protection, &group.effective);
-        provided.extent == Extent::All
+        provided.coverage == Coverage::AllRequests
             && !may_lack(snapshot, protection, group)
             && !is_opened_by_other_kinds(snapshot, profile, protection, group)
     };
@@ -37,7 +37,7 @@ pub fn requests_without_policies(
     snapshot: &Snapshot,
     profile: &Profile,
     group: &PathGroup,
-) -> Vec<Requests> {
+) -> Vec<RequestFilter> {
     let target = group
         .target()
         .filter(|_| *profile.class == Class::Direct && group.attached);
@@ -52,10 +52,10 @@ pub fn requests_without_policies(
 }
 
 /// The requests to a target that go without a policy attached to it, as its controllers report or as attache knows of them.
-fn requests_without(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Vec<Requests> {
+fn requests_without(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Vec<RequestFilter> {
     let mut requests = match rejected(snapshot, policy) {
         Rejected::Through(places) if !is_of_another_target(snapshot, policy, &target.object) => {
-            let through = |place: Place| Requests {
+            let through = |place: Place| RequestFilter {
                 route: None,
                 parent: Some(gateway_of(snapshot, &place.object).clone()),
             };
@@ -108,6 +108,6 @@ fn is_opened_by_other_kinds(
 /// Whether a policy provides less of a protection than others may, if it is taken in their place.
 fn takes_away(snapshot: &Snapshot, protection: &Protection, policy: &Policy) -> bool {
     let own = Provided::from_policy(snapshot, protection, policy);
-    let is_whole = policy.parts().all(StanzaRef::is_whole);
-    own.extent < Extent::All && (is_whole || own.is_decided_by_policies())
+    let is_whole = policy.stanzas().all(StanzaRef::is_whole);
+    own.coverage < Coverage::AllRequests && (is_whole || own.is_decided_by_policies())
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Source;
+use super::ProtectionSource;
 use crate::kinds::profile::Protection;
 use crate::model::setting_path::{SettingPath, is_under};
 
@@ -11,7 +11,7 @@ use crate::model::setting_path::{SettingPath, is_under};
 /// alternatives count as one contribution, whatever their values: with one alternative fewer, fewer
 /// requests pass.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Contributions(BTreeMap<SettingPath, BTreeMap<String, Vec<Source>>>);
+pub(super) struct Contributions(BTreeMap<SettingPath, BTreeMap<String, Vec<ProtectionSource>>>);
 
 // === impl Contributions ===
 
@@ -19,10 +19,10 @@ impl Contributions {
     /// The contributions of these sources, all of one policy or of policies that merged.
     pub(super) fn from_sources(
         protection: &Protection,
-        sources: &[Source],
+        sources: &[ProtectionSource],
         is_alternative: bool,
     ) -> Self {
-        let mut by_setting: BTreeMap<SettingPath, Vec<Source>> = BTreeMap::new();
+        let mut by_setting: BTreeMap<SettingPath, Vec<ProtectionSource>> = BTreeMap::new();
         for source in sources {
             let (_, Some((path, _))) = source else {
                 continue;
@@ -56,7 +56,7 @@ impl Contributions {
 
     /// The sources of contributions that all paths had before and that are missing after, if those
     /// that stay are unchanged: a new contribution may replace a missing one.
-    pub(super) fn lost(before: &[&Self], after: &[&Self]) -> Vec<Source> {
+    pub(super) fn lost(before: &[&Self], after: &[&Self]) -> Vec<ProtectionSource> {
         let mut lost = Vec::new();
         for later in after {
             let is_new = |setting: &SettingPath, says: &String| {
@@ -80,7 +80,7 @@ impl Contributions {
         lost
     }
 
-    fn each(&self) -> impl Iterator<Item = (&SettingPath, &String, &Vec<Source>)> {
+    fn each(&self) -> impl Iterator<Item = (&SettingPath, &String, &Vec<ProtectionSource>)> {
         let each = self.0.iter();
         each.flat_map(|(setting, all)| {
             let all = all.iter();
@@ -98,7 +98,7 @@ impl Contributions {
 }
 
 /// The settings of these sources and their values, one per line, for comparison.
-fn text(sources: &[Source]) -> String {
+fn text(sources: &[ProtectionSource]) -> String {
     let mut text = String::new();
     for (path, value) in sources.iter().filter_map(|(_, known)| known.as_ref()) {
         text.push_str(&path.join("."));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{AtPath, CLIENT_CERTIFICATES};
 use crate::effective::Resolver;
 use crate::kinds::profile::Protection;
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, Place};
 use crate::model::maps::HashMap;
 use crate::model::shared::Shared;
@@ -15,7 +15,7 @@ use crate::topology::frontend_tls;
 pub(super) struct ListenerEffects<'r, 's> {
     pub(super) resolver: &'r mut Resolver<'s>,
     /// By kind and listener.
-    known: HashMap<GroupKind, HashMap<Place, Option<Shared<Effective>>>>,
+    known: HashMap<GroupKind, HashMap<Place, Option<Shared<EffectivePolicy>>>>,
 }
 
 // === impl ListenerEffects ===
@@ -33,7 +33,7 @@ impl<'r, 's> ListenerEffects<'r, 's> {
         &mut self,
         listener: &Place,
         kind: &GroupKind,
-    ) -> Option<Shared<Effective>> {
+    ) -> Option<Shared<EffectivePolicy>> {
         let known = self.known.get(kind).and_then(|known| known.get(listener));
         if let Some(known) = known {
             return known.clone();
@@ -51,9 +51,9 @@ impl<'r, 's> ListenerEffects<'r, 's> {
 
     /// The effective policy at a listener, and the client certificates that the Gateway itself asks
     /// for there.
-    pub(super) fn with_own(
+    pub(super) fn with_gateway_certificates(
         &self,
-        effective: Shared<Effective>,
+        effective: Shared<EffectivePolicy>,
         protection: &Protection,
         listener: &Place,
     ) -> AtPath {
@@ -68,7 +68,7 @@ impl<'r, 's> ListenerEffects<'r, 's> {
         &mut self,
         listeners: &BTreeSet<Place>,
         kind: &GroupKind,
-    ) -> Option<Vec<Shared<Effective>>> {
+    ) -> Option<Vec<Shared<EffectivePolicy>>> {
         let each = listeners.iter();
         each.map(|listener| self.effective_at(listener, kind))
             .collect()

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Lost;
+use super::LostSources;
 use crate::effective::impact::EffectiveChange;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::section;
@@ -11,7 +11,7 @@ use crate::state::snapshot::Snapshot;
 
 /// A protection that some paths lose.
 #[derive(Clone, Debug)]
-pub struct Loss {
+pub struct ProtectionLoss {
     /// The name for users: `authentication`.
     pub protection: Arc<str>,
     /// The effective targets of these paths.
@@ -23,19 +23,19 @@ pub struct Loss {
     /// that were there before lose it.
     pub opened: BTreeSet<Place>,
     /// The lost protection: its former sources, and the policies in their place.
-    pub lost: Lost,
+    pub lost: LostSources,
 }
 
-// === impl Loss ===
+// === impl ProtectionLoss ===
 
-impl Loss {
+impl ProtectionLoss {
     pub(super) fn named(protection: &str) -> Self {
         Self {
             protection: protection.into(),
             objects: BTreeSet::new(),
             sections: BTreeSet::new(),
             opened: BTreeSet::new(),
-            lost: Lost::nothing(),
+            lost: LostSources::nothing(),
         }
     }
 

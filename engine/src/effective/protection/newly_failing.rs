@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::provided::Provided;
-use super::{AtPath, Lost};
+use super::{AtPath, LostSources};
 use crate::effective::impact::EffectiveChange;
 use crate::kinds::profile::Protection;
 use crate::model::ids::{ObjectKey, Place};
@@ -61,9 +61,9 @@ impl<'a> NewlyFailing<'a> {
     }
 }
 
-// === impl Lost ===
+// === impl LostSources ===
 
-impl Lost {
+impl LostSources {
     /// The loss if requests get errors after the change because a policy that took the place of others is rejected, and it would not
     /// protect if it was accepted. A policy that was there `before` gives up nothing by its rejection.
     pub(super) fn behind_rejected(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::provided::Provided;
-use super::{Loss, Lost};
+use super::{LostSources, ProtectionLoss};
 use crate::attachment::opened_by_target;
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
@@ -17,7 +17,7 @@ use crate::state::snapshot::{Snapshot, namespace_key};
 pub(super) fn lost_by_targets(
     [resolver_before, resolver_after]: [&mut Resolver<'_>; 2],
     objects: &[ObjectKey],
-) -> Vec<(GroupKind, Loss)> {
+) -> Vec<(GroupKind, ProtectionLoss)> {
     let (before, after) = (resolver_before.snapshot(), resolver_after.snapshot());
     let mut losses = Vec::new();
     for kind in before.used_kinds() {
@@ -40,13 +40,13 @@ pub(super) fn lost_by_targets(
                 let provided_by = |one| Provided::from_effective(before, profile, protection, one);
                 let provided = results.iter().map(|one| provided_by(one));
                 let Some(provided) =
-                    Lost::all_of(provided.filter(|provided| !provided.lets_all_pass))
+                    LostSources::all_of(provided.filter(|provided| !provided.lets_all_pass))
                 else {
                     continue;
                 };
-                let mut loss = Loss::named(&protection.name);
+                let mut loss = ProtectionLoss::named(&protection.name);
                 loss.objects.insert(object.clone());
-                loss.lost = Lost {
+                loss.lost = LostSources {
                     reasons: [why.clone()].into(),
                     ..provided
                 };
@@ -65,7 +65,7 @@ fn open_when_deleted<'p>(
 ) -> Option<&'p Arc<str>> {
     let why = open_target(profile, target)?.open_when_deleted.as_ref()?;
     let namespace = namespace_key(&target.namespace);
-    let is_deleted = after.get(target).is_none() && !after.is_supposed(&namespace);
+    let is_deleted = after.get(target).is_none() && !after.is_hypothetical(&namespace);
     is_deleted.then_some(why)
 }
 

@@ -1,13 +1,13 @@
 //! Protections of several kinds whose policies are alternatives to each other: a policy of one kind
 //! that lets every request pass removes the protection by the others.
 
-use super::Lost;
+use super::LostSources;
 use super::provided::Provided;
 use crate::attachment::opened_by_target;
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
 use crate::kinds::profile::{Profile, Protection};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::state::snapshot::Snapshot;
 
@@ -49,7 +49,7 @@ impl<'a> OtherKinds<'a> {
 
     /// The objects that lose the protection of the other kinds because the changed kind newly lets
     /// every request pass.
-    pub(super) fn opened(&mut self, change: &EffectiveChange) -> Vec<(ObjectKey, Lost)> {
+    pub(super) fn opened(&mut self, change: &EffectiveChange) -> Vec<(ObjectKey, LostSources)> {
         if self.kinds().is_empty() {
             return Vec::new();
         }
@@ -71,8 +71,8 @@ impl<'a> OtherKinds<'a> {
             {
                 continue;
             }
-            if let Some(lost) = Lost::all_of(provided_before) {
-                let lost = Lost {
+            if let Some(lost) = LostSources::all_of(provided_before) {
+                let lost = LostSources {
                     now: change.after.policies(),
                     reasons: now.weaknesses.clone(),
                     ..lost
@@ -103,11 +103,11 @@ impl<'a> OtherKinds<'a> {
         if self.own(self.after.snapshot, &change.after).lets_all_pass {
             return false;
         }
-        let before = self.own(self.before.snapshot, &change.before).extent;
+        let before = self.own(self.before.snapshot, &change.before).coverage;
         let provided_after = self.after.provided(self.profile, self.protection, object);
         provided_after
             .iter()
-            .any(|provided_after| provided_after.extent >= before)
+            .any(|provided_after| provided_after.coverage >= before)
     }
 
     fn kinds(&self) -> &[GroupKind] {
@@ -116,7 +116,7 @@ impl<'a> OtherKinds<'a> {
     }
 
     /// The protection by the changed kind.
-    fn own(&self, snapshot: &Snapshot, effective: &Effective) -> Provided {
+    fn own(&self, snapshot: &Snapshot, effective: &EffectivePolicy) -> Provided {
         Provided::from_effective(snapshot, self.profile, self.protection, effective)
     }
 }

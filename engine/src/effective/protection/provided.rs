@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Source;
+use super::ProtectionSource;
 use super::contributions::Contributions;
 use crate::kinds::profile::{Profile, Protection, SpecPath, Weakness, WeaknessResult};
-use crate::merge::Effective;
+use crate::merge::EffectivePolicy;
 use crate::model::json_text::JsonText;
 use crate::model::setting_path::{SettingPath, is_under};
 use crate::policy::{InForce, Policy, Setting, StanzaRef};
@@ -18,21 +18,21 @@ use crate::topology::GatewayClientCertificates;
 
 /// The requests for which a protection holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Extent {
+pub enum Coverage {
     /// For none.
-    None,
+    NoRequests,
     /// For some: others pass without it.
-    Some,
+    SomeRequests,
     /// For all.
-    All,
+    AllRequests,
 }
 
 /// The sources of a protection, and the requests for which it holds.
 pub(super) struct Provided {
     /// For which requests.
-    pub(super) extent: Extent,
+    pub(super) coverage: Coverage,
     /// The policies, and their settings if these are known.
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<ProtectionSource>,
     /// Why it does not hold for all requests, as sentences for users.
     pub(super) weaknesses: BTreeSet<Arc<str>>,
     /// The contributions, to find out which of them a change removes.
@@ -63,7 +63,7 @@ struct ProtectionReader<'a> {
 impl Provided {
     pub(super) fn none() -> Self {
         Self {
-            extent: Extent::None,
+            coverage: Coverage::NoRequests,
             sources: Vec::new(),
             weaknesses: BTreeSet::new(),
             contributions: Contributions::default(),
@@ -76,7 +76,7 @@ impl Provided {
         snapshot: &Snapshot,
         profile: &Profile,
         protection: &Protection,
-        effective: &Effective,
+        effective: &EffectivePolicy,
     ) -> Self {
         let reader = ProtectionReader {
             snapshot,
@@ -89,7 +89,7 @@ impl Provided {
             let policies = policies.filter_map(|key| snapshot.policy(&key));
             let mut parts = Vec::new();
             for policy in policies {
-                parts.extend(policy.parts().map(StanzaRef::as_in_force));
+                parts.extend(policy.stanzas().map(StanzaRef::as_in_force));
             }
             let mut provided = reader.together(parts.into_iter());
             provided
@@ -115,12 +115,12 @@ impl Provided {
             profile: &policy.profile,
             protection,
         };
-        reader.together(policy.parts().map(StanzaRef::as_in_force))
+        reader.together(policy.stanzas().map(StanzaRef::as_in_force))
     }
 
     /// Whether policies decide about requests: they protect some, or let some pass.
     pub(super) fn is_decided_by_policies(&self) -> bool {
-        self.extent > Extent::None || !self.weaknesses.is_empty()
+        self.coverage > Coverage::NoRequests || !self.weaknesses.is_empty()
     }
 
     /// This protection, or that of the Gateway itself if no policy protects requests or lets them
@@ -135,13 +135,13 @@ impl Provided {
     /// The protection by all of these: the largest extent. Weaknesses of those with less do not
     /// count.
     fn sum(each: Vec<Self>) -> Self {
-        let extent = each.iter().map(|provided| provided.extent).max();
+        let extent = each.iter().map(|provided| provided.coverage).max();
         let mut sum = Self {
-            extent: extent.unwrap_or(Extent::None),
+            coverage: extent.unwrap_or(Coverage::NoRequests),
             ..Self::none()
         };
         for provided in each {
-            if provided.extent == sum.extent {
+            if provided.coverage == sum.coverage {
                 sum.weaknesses.extend(provided.weaknesses);
             }
             sum.sources.extend(provided.sources);
@@ -163,7 +163,7 @@ impl<'a> ProtectionReader<'a> {
         let mut each = Vec::new();
         for mut part in parts {
             if is_open && part.is_alternative {
-                part.provided.extent = Extent::None;
+                part.provided.coverage = Coverage::NoRequests;
                 part.provided.sources.clear();
             }
             if is_open && !part.lets_all_pass {
@@ -187,8 +187,8 @@ impl<'a> ProtectionReader<'a> {
         let mut provided = Provided::none();
         for (path, setting) in &leaves {
             let extent = self.extent_of(path, &setting.value, &weaknesses);
-            provided.extent = provided.extent.max(extent);
-            if extent > Extent::None {
+            provided.coverage = provided.coverage.max(extent);
+            if extent > Coverage::NoRequests {
                 let known = Some((path.clone(), setting.value.clone()));
                 provided.sources.push((setting.policy.clone(), known));
             }
@@ -238,20 +238,20 @@ impl<'a> ProtectionReader<'a> {
     }
 
     /// For which requests a setting provides the protection.
-    fn extent_of(self, path: &SettingPath, value: &JsonText, weak: &[&Weakness]) -> Extent {
+    fn extent_of(self, path: &SettingPath, value: &JsonText, weak: &[&Weakness]) -> Coverage {
         let under = |setting: &SpecPath| is_under(path, setting);
         let is = |setting: &SpecPath| is_under(path, setting) && path.len() == setting.len();
         let counts_if_empty = || self.profile.protects_if_empty.iter().any(is);
         let sets_nothing = value.is_null() || (value.is_empty_list() && !counts_if_empty());
         let provides = self.protection.settings.iter().any(under);
         if sets_nothing || !provides || self.profile.switched_off_by.iter().any(under) {
-            return Extent::None;
+            return Coverage::NoRequests;
         }
         let applicable = weak.iter().filter(|weak| weak.settings.iter().any(under));
         let least = applicable.map(|weak| match weak.result {
-            WeaknessResult::SomePass => Extent::Some,
-            WeaknessResult::AllPass | WeaknessResult::NotApplied => Extent::None,
+            WeaknessResult::SomePass => Coverage::SomeRequests,
+            WeaknessResult::AllPass | WeaknessResult::NotApplied => Coverage::NoRequests,
         });
-        least.min().unwrap_or(Extent::All)
+        least.min().unwrap_or(Coverage::AllRequests)
     }
 }

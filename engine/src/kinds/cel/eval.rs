@@ -2,7 +2,7 @@
 //!
 //! Every function here is sound: its answer is that of CEL for all possible values.
 
-use super::Truth;
+use super::PartialValue;
 use super::budget::{Budget, CelBudget};
 use super::expr::{Expr, Step, Test};
 use super::quantifier::{collected, decided};
@@ -10,13 +10,13 @@ use super::range::Range;
 use super::value::Value;
 
 /// Whether the expression is true when `self` is this value.
-pub(super) fn holds(expr: &Expr, this: &Truth, effort: &mut CelBudget) -> Option<bool> {
+pub(super) fn holds(expr: &Expr, this: &PartialValue, budget: &mut CelBudget) -> Option<bool> {
     let mut scope = Scope {
         names: vec![("self", Value::from(this))],
-        budget: effort.budget(),
+        budget: budget.budget(),
     };
     let answer = scope.eval(expr);
-    effort.settle(&scope.budget);
+    budget.settle(&scope.budget);
     match answer {
         Value::Bool(holds) => holds,
         _ => None,

@@ -6,26 +6,26 @@ mod real;
 
 use serde_json::Value;
 
-use super::{CelBudget, Rule, Truth};
+use super::{CelBudget, CelRule, PartialValue};
 
 /// A value as JSON: `"?"` is unknown, `"*"` another string, `"-"` absent. All fields of an object with the field `=`
 /// are known; a list that begins with `"..."` may have further elements.
-fn known(json: &Value) -> Truth {
+fn known(json: &Value) -> PartialValue {
     match json {
-        Value::Null => Truth::Null,
-        Value::Bool(value) => Truth::Bool(*value),
-        Value::Number(number) => Truth::Int(number.as_i64().unwrap()),
-        Value::String(text) if text == "?" => Truth::Unknown,
-        Value::String(text) if text == "*" => Truth::Stranger,
-        Value::String(text) if text == "-" => Truth::Absent,
-        Value::String(text) => Truth::Text(text.as_str().into()),
+        Value::Null => PartialValue::Null,
+        Value::Bool(value) => PartialValue::Bool(*value),
+        Value::Number(number) => PartialValue::Int(number.as_i64().unwrap()),
+        Value::String(text) if text == "?" => PartialValue::Unknown,
+        Value::String(text) if text == "*" => PartialValue::OtherString,
+        Value::String(text) if text == "-" => PartialValue::Absent,
+        Value::String(text) => PartialValue::Text(text.as_str().into()),
         Value::Array(items) => match items.split_first() {
             Some((Value::String(text), items)) if text == "..." => {
-                Truth::Among(items.iter().map(known).collect())
+                PartialValue::ListContaining(items.iter().map(known).collect())
             }
-            _ => Truth::List(items.iter().map(known).collect()),
+            _ => PartialValue::List(items.iter().map(known).collect()),
         },
-        Value::Object(fields) => Truth::Map {
+        Value::Object(fields) => PartialValue::Map {
             fields: fields
                 .iter()
                 .filter(|(name, _)| *name != "=")
@@ -37,10 +37,10 @@ fn known(json: &Value) -> Truth {
 }
 
 fn holds(rule: &str, this: &str) -> Option<bool> {
-    let mut effort = CelBudget::new();
-    let parsed = Rule::parse(rule, &mut effort);
+    let mut budget = CelBudget::new();
+    let parsed = CelRule::parse(rule, &mut budget);
     let parsed = parsed.unwrap_or_else(|| panic!("not understood: {rule}"));
-    parsed.holds(&known(&serde_json::from_str(this).unwrap()), &mut effort)
+    parsed.holds(&known(&serde_json::from_str(this).unwrap()), &mut budget)
 }
 
 /// Checks the answer of each rule for one value.
@@ -301,7 +301,7 @@ fn a_rule_about_a_change_refuses_no_new_object() {
 #[test]
 fn texts_of_a_rule_are_the_candidates() {
     let rule = "self.kind in ['HTTPRoute', \"Gateway\"] || self.kind == 'Gateway' || foo(r'x')";
-    let rule = Rule::parse(rule, &mut CelBudget::new()).unwrap();
+    let rule = CelRule::parse(rule, &mut CelBudget::new()).unwrap();
     let texts: Vec<_> = rule.texts().into_iter().collect();
     assert_eq!(texts, ["Gateway", "HTTPRoute", "x"]);
 }

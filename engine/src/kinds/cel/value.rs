@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Truth;
+use super::PartialValue;
 use super::budget::Budget;
 use super::range::Range;
 
@@ -23,21 +23,21 @@ pub(super) enum Value<'a> {
     Stranger,
     List(Items<'a>),
     /// These elements and possibly others, in any order.
-    Among(&'a [Truth]),
+    Among(&'a [PartialValue]),
     Map(Fields<'a>),
 }
 
 /// The elements of a list, either given or computed by the rule.
 #[derive(Clone, Debug)]
 pub(super) enum Items<'a> {
-    Given(&'a [Truth]),
+    Given(&'a [PartialValue]),
     Made(Rc<[Value<'a>]>),
 }
 
 /// The fields of an object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a> {
-    pub(super) known: &'a BTreeMap<Arc<str>, Truth>,
+    pub(super) known: &'a BTreeMap<Arc<str>, PartialValue>,
     pub(super) complete: bool,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Items<'a> {
 impl<'a> Fields<'a> {
     pub(super) fn has(self, field: &str) -> Option<bool> {
         match self.known.get(field) {
-            Some(Truth::Absent) => Some(false),
+            Some(PartialValue::Absent) => Some(false),
             Some(_) => Some(true),
             None => self.complete.then_some(false),
         }
@@ -76,7 +76,7 @@ impl<'a> Fields<'a> {
 
     /// The names of the fields that exist.
     pub(super) fn names(self) -> impl Iterator<Item = &'a str> {
-        let there = |(_, value): &(&'a Arc<str>, &'a Truth)| **value != Truth::Absent;
+        let there = |(_, value): &(&'a Arc<str>, &'a PartialValue)| **value != PartialValue::Absent;
         self.known.iter().filter(there).map(|(name, _)| &**name)
     }
 
@@ -88,19 +88,19 @@ impl<'a> Fields<'a> {
 
 // === impl Value ===
 
-impl<'a> From<&'a Truth> for Value<'a> {
-    fn from(known: &'a Truth) -> Self {
+impl<'a> From<&'a PartialValue> for Value<'a> {
+    fn from(known: &'a PartialValue) -> Self {
         match known {
-            Truth::Unknown => Self::Unknown,
-            Truth::Absent => Self::Any,
-            Truth::Null => Self::Null,
-            Truth::Bool(value) => Self::Bool(Some(*value)),
-            Truth::Int(value) => Self::Int(Range::int(*value)),
-            Truth::Text(text) => Self::Text(text),
-            Truth::Stranger => Self::Stranger,
-            Truth::List(items) => Self::List(Items::Given(items)),
-            Truth::Among(items) => Self::Among(items),
-            Truth::Map {
+            PartialValue::Unknown => Self::Unknown,
+            PartialValue::Absent => Self::Any,
+            PartialValue::Null => Self::Null,
+            PartialValue::Bool(value) => Self::Bool(Some(*value)),
+            PartialValue::Int(value) => Self::Int(Range::int(*value)),
+            PartialValue::Text(text) => Self::Text(text),
+            PartialValue::OtherString => Self::Stranger,
+            PartialValue::List(items) => Self::List(Items::Given(items)),
+            PartialValue::ListContaining(items) => Self::Among(items),
+            PartialValue::Map {
                 fields,
                 complete: whole,
             } => Self::Map(Fields {
@@ -234,8 +234,8 @@ fn maps_equal(a: Fields<'_>, b: Fields<'_>, budget: &mut Budget) -> Option<bool>
     for field in a.known.keys().chain(b.known.keys()) {
         let one = match (a.known.get(field), b.known.get(field)) {
             _ if !budget.spend() => None,
-            (Some(Truth::Absent), _) => b.has(field).map(|has| !has),
-            (_, Some(Truth::Absent)) => a.has(field).map(|has| !has),
+            (Some(PartialValue::Absent), _) => b.has(field).map(|has| !has),
+            (_, Some(PartialValue::Absent)) => a.has(field).map(|has| !has),
             (Some(x), Some(y)) => Value::from(x).equals(&Value::from(y), budget),
             (None, _) if a.complete => Some(false),
             (_, None) if b.complete => Some(false),

@@ -36,7 +36,7 @@ impl AnnotationValue {
     }
 
     /// Whether a value is as wanted.
-    pub(super) fn fits(&self, value: &str) -> bool {
+    pub(super) fn matches(&self, value: &str) -> bool {
         match self {
             Self::NotAnInteger => value.parse::<i32>().is_err(),
             Self::Equal(wanted) => **wanted == *value,
@@ -80,7 +80,7 @@ mod tests {
             ("3000000000", true),
             ("-5", false),
         ] {
-            assert_eq!(wanted.fits(value), expected, "{value}");
+            assert_eq!(wanted.matches(value), expected, "{value}");
         }
     }
 
@@ -91,7 +91,7 @@ mod tests {
         }
         for text in ["true", "<", "a>", ""] {
             let wanted = AnnotationValue::read(text).unwrap();
-            assert!(wanted.fits(text) && !wanted.fits("other"), "{text}");
+            assert!(wanted.matches(text) && !wanted.matches("other"), "{text}");
         }
     }
 }

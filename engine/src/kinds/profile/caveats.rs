@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::annotation_value::AnnotationsFile;
-use super::condition::{Condition, Values};
+use super::condition::{FieldConditions, PolicyCondition};
 use super::paths::SpecPath;
 
 /// Behaviour of the controller that attache does not model. It is shown with every policy that it applies to.
@@ -70,10 +70,10 @@ pub struct Caveat {
     /// It applies if each of these fields has one of these values: `spec.mergeType: [StrategicMerge]`. Paths and values
     /// are those of `weakenedBy`.
     #[serde(default)]
-    when: Values,
+    when: FieldConditions,
     /// It does not apply if one of these fields has one of these values.
     #[serde(default)]
-    unless: Values,
+    unless: FieldConditions,
 }
 
 // === impl Caveat ===
@@ -87,7 +87,7 @@ impl Caveat {
     }
 
     /// The policies that it applies to, by spec and annotations.
-    pub fn condition(&self) -> Condition<'_> {
-        Condition::new(&self.when, &self.unless, &self.annotated)
+    pub fn condition(&self) -> PolicyCondition<'_> {
+        PolicyCondition::new(&self.when, &self.unless, &self.annotated)
     }
 }

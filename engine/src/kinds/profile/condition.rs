@@ -11,7 +11,7 @@ use super::annotation_value::AnnotationsFile;
 use super::at_path::collect;
 use super::open_rules::{OpenRules, Passing};
 use super::paths::SpecPath;
-use super::wanted::Wanted;
+use super::wanted::ValuePattern;
 use crate::model::object::Meta;
 
 /// Values by field: a field is a path from the root of the object.
@@ -23,13 +23,14 @@ use crate::model::object::Meta;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline, description = "")]
-pub struct Values(BTreeMap<SpecPath, Vec<Wanted>>);
+#[schemars(rename = "Values")]
+pub struct FieldConditions(BTreeMap<SpecPath, Vec<ValuePattern>>);
 
 /// Conditions on a policy: all of them must hold. Without any it always holds.
 #[derive(Clone, Copy, Debug)]
-pub struct Condition<'a> {
-    pub(super) when: &'a Values,
-    pub(super) unless: &'a Values,
+pub struct PolicyCondition<'a> {
+    pub(super) when: &'a FieldConditions,
+    pub(super) unless: &'a FieldConditions,
     pub(super) annotated: &'a AnnotationsFile,
     /// Rules, and which requests they must let pass.
     pub(super) open: Option<(&'a OpenRules, Passing)>,
@@ -41,12 +42,12 @@ pub struct Condition<'a> {
     pub(super) repeated: &'a [SpecPath],
 }
 
-// === impl Condition ===
+// === impl PolicyCondition ===
 
-impl<'a> Condition<'a> {
+impl<'a> PolicyCondition<'a> {
     pub(super) fn new(
-        when: &'a Values,
-        unless: &'a Values,
+        when: &'a FieldConditions,
+        unless: &'a FieldConditions,
         annotated: &'a AnnotationsFile,
     ) -> Self {
         Self {
@@ -81,7 +82,7 @@ impl<'a> Condition<'a> {
     pub fn holds_for(&self, meta: Option<&Meta>) -> bool {
         self.annotated.iter().all(|(key, values)| {
             let value = meta.and_then(|meta| meta.annotations.get(key));
-            value.is_some_and(|value| values.iter().any(|wanted| wanted.fits(value)))
+            value.is_some_and(|value| values.iter().any(|wanted| wanted.matches(value)))
         })
     }
 
@@ -99,14 +100,14 @@ impl<'a> Condition<'a> {
             && !self.unless.any_in(settings)
             && self.open.is_none_or(is_open)
             && !self.not_open.is_some_and(lets_all_pass)
-            && self.pairs().all(|pair| are_alike(settings, pair))
+            && self.pairs().all(|pair| have_equal_values(settings, pair))
             && (self.repeated.is_empty()
                 || self.repeated.iter().any(|path| is_repeated(settings, path)))
     }
 }
 
 /// Whether two fields have a text in common, whatever its case.
-fn are_alike(settings: &Value, (one, other): (&SpecPath, &SpecPath)) -> bool {
+fn have_equal_values(settings: &Value, (one, other): (&SpecPath, &SpecPath)) -> bool {
     let (ones, others) = (texts_at(settings, one), texts_at(settings, other));
     let is_among_others = |one: &&str| others.iter().any(|other| one.eq_ignore_ascii_case(other));
     ones.iter().any(is_among_others)
@@ -125,9 +126,9 @@ fn texts_at<'a>(settings: &'a Value, path: &[String]) -> Vec<&'a str> {
     values.into_iter().filter_map(Value::as_str).collect()
 }
 
-// === impl Values ===
+// === impl FieldConditions ===
 
-impl Values {
+impl FieldConditions {
     /// Whether there is no field among them.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -150,10 +151,10 @@ impl Values {
 }
 
 /// Whether a field has one of these values in these settings.
-fn has_one(settings: &Value, (path, wanted): (&SpecPath, &Vec<Wanted>)) -> bool {
+fn has_one(settings: &Value, (path, wanted): (&SpecPath, &Vec<ValuePattern>)) -> bool {
     let mut values = Vec::new();
     collect(settings, path, &mut values);
-    let is_one = |value: &Value| wanted.iter().any(|wanted| wanted.fits(value));
+    let is_one = |value: &Value| wanted.iter().any(|wanted| wanted.matches(value));
     if values.is_empty() {
         return is_one(&Value::Null);
     }
@@ -166,15 +167,15 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{Condition, Values};
+    use super::{FieldConditions, PolicyCondition};
 
     fn holds(condition: &Value, settings: &Value) -> bool {
-        let values = |name: &str| -> Values {
+        let values = |name: &str| -> FieldConditions {
             let values = condition.get(name).cloned().unwrap_or(json!({}));
             serde_json::from_value(values).unwrap()
         };
         let (when, unless) = (values("when"), values("unless"));
-        Condition::new(&when, &unless, &BTreeMap::new()).holds_in(settings)
+        PolicyCondition::new(&when, &unless, &BTreeMap::new()).holds_in(settings)
     }
 
     #[test]
@@ -253,10 +254,10 @@ mod tests {
     fn fields_may_have_a_text_in_common() {
         let alike = json!({"spec.to": "spec.from.*.header"});
         let alike = serde_json::from_value(alike).unwrap();
-        let (none, unannotated) = (Values::default(), BTreeMap::new());
-        let condition = Condition {
+        let (none, unannotated) = (FieldConditions::default(), BTreeMap::new());
+        let condition = PolicyCondition {
             alike: Some(&alike),
-            ..Condition::new(&none, &none, &unannotated)
+            ..PolicyCondition::new(&none, &none, &unannotated)
         };
         let from = json!([{"header": "X-One"}, {"header": "Authorization"}, {"cookie": "c"}]);
         assert!(condition.holds_in(&json!({"to": "authorization", "from": from})));
@@ -267,10 +268,10 @@ mod tests {
     #[test]
     fn a_field_may_have_one_text_twice() {
         let fields = ["spec.providers.*.name".to_owned().into()];
-        let (none, unannotated) = (Values::default(), BTreeMap::new());
-        let condition = Condition {
+        let (none, unannotated) = (FieldConditions::default(), BTreeMap::new());
+        let condition = PolicyCondition {
             repeated: &fields,
-            ..Condition::new(&none, &none, &unannotated)
+            ..PolicyCondition::new(&none, &none, &unannotated)
         };
         let named =
             |names: [&str; 2]| json!({"providers": names.map(|name| json!({"name": name}))});

@@ -36,8 +36,8 @@ pub struct ControllerFile {
     pub listener_isolation: Option<ListenerIsolation>,
     /// Whether a listener whose hostname is a wildcard takes no route whose hostname is a wider one: no `*.example.com` on
     /// `*.shop.example.com`.
-    #[serde(default)]
-    pub refuses_wider_wildcards: bool,
+    #[serde(default, rename = "refusesWiderWildcards")]
+    pub rejects_wider_wildcards: bool,
     /// Whether the policies of plain HTTP listeners on one port go by the hostnames of routes: those of the listener with the
     /// longest hostname that covers one act on its requests, whichever listener the route is attached to.
     #[serde(default)]
@@ -125,7 +125,8 @@ pub struct ControllerFile {
     pub unsupported_filters: Option<UnsupportedFiltersFile>,
     /// Whether it refuses a request whose host is that of another listener than the one that the server name of its connection chose
     /// (421 Misdirected Request). If absent, attache assumes that it does, and notes it.
-    pub refuses_misdirected_requests: Option<bool>,
+    #[serde(rename = "refusesMisdirectedRequests")]
+    pub rejects_misdirected_requests: Option<bool>,
     /// The order in which it tries rules that match one request, as far as it differs from that of the Gateway API.
     #[serde(default)]
     pub rule_order: RuleOrder,

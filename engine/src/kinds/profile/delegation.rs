@@ -52,18 +52,20 @@ pub struct AnnotationSwitchFile {
 /// route.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct InheritanceFile {
+#[schemars(rename = "InheritanceFile")]
+pub struct DelegationMergeFile {
     /// The key of the annotation.
     pub annotation: String,
     /// By value of the annotation. Without a known value, the policies merge like those of other levels.
-    #[schemars(with = "BTreeMap<String, Inheritance>")]
-    pub values: BTreeMap<String, Arc<Inheritance>>,
+    #[schemars(with = "BTreeMap<String, DelegationMerge>")]
+    pub values: BTreeMap<String, Arc<DelegationMerge>>,
 }
 
 /// The strategy by which the policies of a route that delegates merge with the result of those below, field by field.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Inheritance {
+#[schemars(rename = "Inheritance")]
+pub struct DelegationMerge {
     /// The side that wins.
     pub direction: Direction,
     /// Settings that are in force for both: `spec.extAuth`.
@@ -90,19 +92,19 @@ impl DelegationFile {
     }
 }
 
-// === impl InheritanceFile ===
+// === impl DelegationMergeFile ===
 
-impl InheritanceFile {
+impl DelegationMergeFile {
     /// The strategy by which the policies of a route merge with those of the routes that it delegates to, if it says so.
-    pub fn inheritance_of(&self, route: &Object) -> Option<&Arc<Inheritance>> {
+    pub fn merge_of(&self, route: &Object) -> Option<&Arc<DelegationMerge>> {
         let value = route.meta.annotations.get(self.annotation.as_str())?;
         self.values.get(&**value)
     }
 }
 
-// === impl Inheritance ===
+// === impl DelegationMerge ===
 
-impl Inheritance {
+impl DelegationMerge {
     /// The strategy by which the policies of the route merge as one.
     pub fn strategy(&self) -> Strategy {
         Strategy::Merge(self.direction, Op::ByKey)

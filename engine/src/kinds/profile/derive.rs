@@ -123,23 +123,23 @@ pub struct DerivedMutations {
 impl Derived {
     /// Derives all facts from the schemas.
     pub fn read(schemas: &Schemas) -> Self {
-        let mut effort = CelBudget::new();
-        let targets = targets::targets(schemas, &mut effort);
+        let mut budget = CelBudget::new();
+        let targets = targets::targets(schemas, &mut budget);
         let mut derived = Self {
             is_policy: targets::are_of_a_policy(schemas),
             required: schemas
                 .versions()
                 .all(|version| targets::required(version.spec)),
-            one_form: allowed::one_form(schemas, &targets.refs, &mut effort),
+            one_form: allowed::one_form(schemas, &targets.refs, &mut budget),
             cross_namespace: targets::cross_namespace(&targets.refs),
-            strategies: strategies::strategies(schemas, &mut effort),
+            strategies: strategies::strategies(schemas, &mut budget),
             status: status(&schemas.status),
             max_ancestors: property(&schemas.status, "ancestors").and_then(max_items),
             refs: targets.refs,
             allow: targets.allow,
             spelled: targets.core_too.then_some(NameComparison::CoreAlias),
             permitted_mutations: DerivedMutations {
-                takes_plural: mutations::takes_plural(schemas, &mut effort),
+                takes_plural: mutations::takes_plural(schemas, &mut budget),
                 has_conditions: has_conditions(&schemas.status),
                 conditions_by_type: conditions_by_type(&schemas.status),
             },

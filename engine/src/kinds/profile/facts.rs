@@ -72,7 +72,7 @@ impl Profile {
                 value: allow.map_or(Value::Null, |allow| list(allow, allowed)),
                 from: allow.map(|allow| allow.from).unwrap_or_default(),
             },
-            shown("targets.refused", &self.refused, |v| {
+            shown("targets.refused", &self.excluded_targets, |v| {
                 json!((!v.kinds.is_empty()).then(|| v.kinds.iter().map(kind).collect::<Vec<_>>()))
             }),
             fact("targets.nameComparison", &self.name_comparison),
@@ -91,7 +91,7 @@ impl Profile {
             fact("conflict.sameTarget", &self.same_target),
             fact("conflict.scope", &self.conflict_scope),
             fact("conflict.oneWithNoTarget", &self.one_with_no_target),
-            fact("conflict.clashes", &self.clashes),
+            fact("conflict.clashes", &self.rejected_because),
             fact("conflict.weight", &self.weight),
             fact("conflict.equalAge", &self.equal_age),
             shown("conflict.fields", &self.conflict_fields, |v| {
@@ -152,7 +152,7 @@ impl Profile {
             fact("merge.keptFromAbove", &merging.kept_from_above),
             fact("merge.partitionBy", &merging.partition_by),
             fact("merge.accumulatePerStage", &merging.accumulate_per_stage),
-            fact("merge.inheritance", &merging.inheritance),
+            fact("merge.inheritance", &merging.delegation_merge),
         ]
     }
 
@@ -202,7 +202,7 @@ impl Profile {
             fact("domain", &self.domain),
             fact("status.shape", &self.status),
             fact("status.maxAncestors", &self.max_ancestors),
-            fact("status.overridden", &self.tells_overridden),
+            fact("status.overridden", &self.reports_overridden),
             fact("status.mayBeEmpty", &self.may_be_empty),
             fact("status.mustBeTrue", &self.must_be_true),
             fact("status.inForce", &self.in_force),
@@ -220,14 +220,14 @@ impl Profile {
         names.extend(strategies.values.keys().cloned());
         names.extend(strategies.nested.keys().cloned());
         if names.is_empty() {
-            names.push(words(self.default_strategy.value));
+            names.push(strategy_text(self.default_strategy.value));
         }
         names
     }
 }
 
 /// A strategy in words: `patch defaults`.
-pub fn words(strategy: Strategy) -> String {
+pub fn strategy_text(strategy: Strategy) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     match strategy {
         Strategy::None => "none".to_owned(),

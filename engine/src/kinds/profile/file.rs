@@ -6,24 +6,25 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::condition::Values;
+use super::condition::FieldConditions;
 use super::controller::ControllerFile;
 use super::{
-    ActsThrough, Alternatives, Annotation, Caveat, Clash, Class, Classes, ConflictScope, Control,
-    CrossNamespace, EqualAge, GatewayByLabel, GatewayPods, NameComparison, OnMissing, Only, Parent,
-    RefField, Reference, Refused, RejectedIf, ReportedInvalid, Requirement, SameTarget,
-    SectionNaming, ServiceAs, SpecPath, StatusShape, Weakness,
+    ActsThrough, Alternatives, Annotation, Caveat, Class, Classes, ConflictScope, Control,
+    CrossNamespace, EqualAge, ExcludedTargets, GatewayByLabel, GatewayPods, NameComparison,
+    NamingRestriction, OnMissing, Parent, RefField, Reference, RejectedIf, RejectionCause,
+    ReportedInvalid, Requirement, SameTarget, SectionNaming, ServiceAs, SpecPath, StatusShape,
+    Weakness,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
-use crate::model::object::reported::Condition;
+use crate::model::object::status::Condition;
 use crate::model::section::PortsBy;
 
 mod merge;
 
 pub use merge::{
-    Dialect, IdleFile, Merge, Number, OnRoutesFile, PartitionBy, StanzasFile, StrategyFile,
-    StrategyValue,
+    GepVersion, IneffectiveFile, Merge, OnRoutesFile, PartitionBy, StanzaSpelling, StanzasFile,
+    StrategyFile, StrategyValue,
 };
 
 /// A file of profiles.
@@ -140,7 +141,8 @@ pub struct Conflict {
     /// The policies of one object that may conflict at all.
     pub scope: Option<ConflictScope>,
     /// Conditions on other objects under which controllers reject a policy.
-    pub clashes: Option<Vec<Clash>>,
+    #[serde(rename = "clashes")]
+    pub rejected_because: Option<Vec<RejectionCause>>,
     /// The fields in which policies conflict, as paths within the settings; all by default.
     pub fields: Option<Vec<String>>,
     /// The annotation with the weight of a policy, a whole number: of two policies on one level, the heavier one
@@ -168,13 +170,14 @@ pub struct StatusFile {
     /// Conditions with names of the project's own that are `True` if all is well, and a fault if they are `False`.
     pub must_be_true: Option<Vec<Arc<str>>>,
     /// Conditions by which controllers say that a policy is accepted and has nothing to apply to yet, or is overridden somewhere.
-    pub idle: Option<Vec<IdleCondition>>,
+    pub idle: Option<Vec<NothingToApplyToCondition>>,
 }
 
 /// A condition by which controllers say that a policy has nothing to apply to yet, or is overridden somewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct IdleCondition {
+#[schemars(rename = "IdleCondition")]
+pub struct NothingToApplyToCondition {
     /// The type of the condition; its status is `False`.
     pub r#type: String,
     /// Its reason.
@@ -186,9 +189,9 @@ pub struct IdleCondition {
     pub message_goes_on: bool,
 }
 
-// === impl IdleCondition ===
+// === impl NothingToApplyToCondition ===
 
-impl IdleCondition {
+impl NothingToApplyToCondition {
     /// Whether a condition of a policy is this one.
     pub(crate) fn covers(&self, condition: &Condition) -> bool {
         let is_message = if self.message_goes_on {
@@ -221,7 +224,7 @@ pub struct Targets {
     pub no_proxy_labels: Option<BTreeMap<Arc<str>, Arc<str>>>,
     /// Only if each of these fields of the policy has one of these values: `spec.action: [CUSTOM]`. The values are those of
     /// `weakenedBy`.
-    pub no_proxy_when: Option<Values>,
+    pub no_proxy_when: Option<FieldConditions>,
     /// The Gateway in front of a Service, if labels name it: policies on the Service apply only at that Gateway.
     pub gateway_by_label: Option<GatewayByLabel>,
     /// The labels of the Pods of a Gateway. A policy that selects Pods by them applies to the Gateway.
@@ -231,7 +234,7 @@ pub struct Targets {
     /// Kinds that can be targets; all by default.
     pub allow: Option<Vec<AllowFile>>,
     /// Kinds that no controller accepts as targets. For policy kinds without `allow`.
-    pub refused: Option<Refused>,
+    pub refused: Option<ExcludedTargets>,
     /// The comparison of group and kind.
     pub name_comparison: Option<NameComparison>,
     /// Whether unnamed rule *i* of a route may be called `rule-<i+1>`.
@@ -262,7 +265,7 @@ pub struct AllowFile {
     #[serde(default = "yes")]
     pub sections: bool,
     /// The policies that may name it; all by default.
-    pub only: Option<Only>,
+    pub only: Option<NamingRestriction>,
     /// The names of the only objects of the kind that can be targets; all objects by default.
     #[serde(default)]
     pub names: Vec<Arc<str>>,

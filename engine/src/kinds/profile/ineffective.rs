@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::condition::Values;
-use super::file::IdleFile;
+use super::condition::FieldConditions;
+use super::file::IneffectiveFile;
 use super::paths::within_spec;
 use super::{EmptySpec, Fact, OnListeners, Profile};
 use crate::model::ids::GroupKind;
@@ -17,9 +17,9 @@ pub struct Ineffective {
     /// The level.
     pub level: Level,
     /// The requests that it is about.
-    pub requests: Requests,
+    pub requests: ListenerAndRouteFilter,
     /// The policies that it is about, by their settings.
-    pub(crate) policies: Values,
+    pub(crate) policies: FieldConditions,
     /// The settings, as fields of `spec`.
     pub settings: Vec<String>,
     /// The facts that apply there, under which these fields are not settings.
@@ -28,7 +28,7 @@ pub struct Ineffective {
 
 /// Requests, by the listener and the route that take them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Requests {
+pub struct ListenerAndRouteFilter {
     /// The protocols of the listeners; all if there is none.
     pub protocols: Vec<Arc<str>>,
     /// The kinds of the routes; all if there is none.
@@ -56,10 +56,10 @@ impl OnPath<'_> {
     }
 }
 
-// === impl Requests ===
+// === impl ListenerAndRouteFilter ===
 
-impl Requests {
-    fn from_file(file: &IdleFile) -> Self {
+impl ListenerAndRouteFilter {
+    fn from_file(file: &IneffectiveFile) -> Self {
         let kinds = file.routes.iter();
         Self {
             protocols: file.protocols.clone(),
@@ -85,10 +85,10 @@ impl Requests {
 
 impl Ineffective {
     /// The settings that do nothing at some levels. Those for some requests come first, with those for all.
-    pub(super) fn read(general: &Profile, files: &[IdleFile]) -> Vec<Self> {
-        let mut all: Vec<(Level, Requests, Values)> = Vec::new();
+    pub(super) fn read(general: &Profile, files: &[IneffectiveFile]) -> Vec<Self> {
+        let mut all: Vec<(Level, ListenerAndRouteFilter, FieldConditions)> = Vec::new();
         for file in files {
-            let requests = Requests::from_file(file);
+            let requests = ListenerAndRouteFilter::from_file(file);
             for level in &file.levels {
                 let known = (*level, requests.clone(), file.when.clone());
                 if !all.contains(&known) {
@@ -99,7 +99,7 @@ impl Ineffective {
         all.sort_by_key(|(level, requests, _)| (requests.is_all(), *level));
         let idle = all.into_iter().map(|(level, requests, of_policies)| {
             let here = files.iter().filter(|file| {
-                let of = Requests::from_file(file);
+                let of = ListenerAndRouteFilter::from_file(file);
                 file.levels.contains(&level)
                     && (of.is_all() || of == requests)
                     && file.when == of_policies
@@ -115,8 +115,8 @@ impl Ineffective {
     fn new(
         general: &Profile,
         level: Level,
-        requests: Requests,
-        policies: Values,
+        requests: ListenerAndRouteFilter,
+        policies: FieldConditions,
         settings: Vec<String>,
     ) -> Self {
         let mut profile = general.clone();

@@ -1,4 +1,4 @@
-//! Listeners on which only some settings act, or policies merge in other stages.
+//! Listeners to which only some settings apply, or policies merge in other stages.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl OnListeners {
             && (!self.passthrough || listener.passes_tls_through)
     }
 
-    /// Removes the settings that do not act there from a spec; fields that are no settings stay.
+    /// Removes the settings that do not apply there from a spec; fields that are no settings stay.
     pub fn keep(&self, spec: &mut Value, is_setting: impl Fn(&str) -> bool) {
         for path in &self.except_settings {
             at_path::remove(spec, path);

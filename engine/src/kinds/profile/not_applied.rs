@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::condition::Values;
+use super::condition::FieldConditions;
 
 /// Values of merged settings with which controllers ignore all policies that were merged.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -14,10 +14,10 @@ use super::condition::Values;
 pub struct NotApplied {
     /// If each of these fields has one of these values: `spec.when.*.predicate: ["<matches ^$>"]`. The values are those of
     /// `weakenedBy`.
-    when: Values,
+    when: FieldConditions,
     /// Only if none of these fields has one of these values.
     #[serde(default)]
-    unless: Values,
+    unless: FieldConditions,
     /// One sentence for users.
     pub text: Arc<str>,
 }

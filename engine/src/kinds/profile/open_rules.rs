@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::addresses;
 use super::at_path::collect;
 use super::paths::SpecPath;
-use super::wanted::Wanted;
-use crate::kinds::cel::{CelBudget, Rule, Truth};
+use super::wanted::ValuePattern;
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 
 /// A list of rules that let requests pass, and what such a rule may ask for without keeping any request out.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -22,7 +22,7 @@ pub(super) struct OpenRules {
     #[schemars(with = "String")]
     path: Vec<String>,
     /// The fields that mark a rule as one that denies requests. It affects only the rules after it.
-    deny: Option<BTreeMap<String, Wanted>>,
+    deny: Option<BTreeMap<String, ValuePattern>>,
     /// The rules that match every request.
     open: Open,
 }
@@ -43,7 +43,7 @@ pub(super) enum Open {
     /// A value that is as one of these says.
     Either(Vec<Open>),
     /// One of these values. `null` and objects are read as in `when`.
-    OneOf(Vec<Wanted>),
+    OneOf(Vec<ValuePattern>),
     /// A list with all of these values.
     ContainsAll(Vec<String>),
     /// A range of addresses, or a list of ranges, with every IPv4 address.
@@ -64,7 +64,7 @@ pub(super) enum Passing {
 }
 
 /// The requests that a value matches.
-enum Extent<'a> {
+enum MatchedRequests<'a> {
     Every,
     /// Requests with these values at one condition. Further values at the same condition may
     /// complete them.
@@ -113,11 +113,11 @@ impl OpenRules {
             let extent = self.open.extent(rule);
             let denies = self.denies(rule);
             match extent {
-                Extent::Every if denies => return None,
+                MatchedRequests::Every if denies => return None,
                 _ if denies => passing = Passing::NotDenied,
                 extent => allowed.push(extent),
             }
-            if matches!(union(&mut allowed), Extent::Every) {
+            if matches!(union(&mut allowed), MatchedRequests::Every) {
                 return Some(passing);
             }
         }
@@ -126,8 +126,9 @@ impl OpenRules {
 
     /// Whether a rule has the fields of one that denies requests.
     fn denies(&self, rule: &Value) -> bool {
-        let has =
-            |(key, wanted): (&String, &Wanted)| wanted.fits(rule.get(key).unwrap_or(&Value::Null));
+        let has = |(key, wanted): (&String, &ValuePattern)| {
+            wanted.matches(rule.get(key).unwrap_or(&Value::Null))
+        };
         let deny = self.deny.as_ref().filter(|_| rule.is_object());
         deny.is_some_and(|deny| deny.iter().all(has))
     }
@@ -143,18 +144,18 @@ fn read_items<'de, D: Deserializer<'de>>(file: D) -> Result<Vec<String>, D::Erro
 // === impl Open ===
 
 impl Open {
-    fn extent<'a>(&'a self, value: &'a Value) -> Extent<'a> {
+    fn extent<'a>(&'a self, value: &'a Value) -> MatchedRequests<'a> {
         let is_nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
         match (self, value) {
             (Self::OneOf(values), value) => {
-                Extent::whether(values.iter().any(|wanted| wanted.fits(value)))
+                MatchedRequests::whether(values.iter().any(|wanted| wanted.matches(value)))
             }
-            _ if is_nothing => Extent::Every,
-            (Self::Any, _) => Extent::Every,
+            _ if is_nothing => MatchedRequests::Every,
+            (Self::Any, _) => MatchedRequests::Every,
             (Self::Fields(known), Value::Object(fields)) => {
                 let known = |(name, value)| match known.get::<String>(name) {
                     Some(open) => open.extent(value),
-                    None => Extent::whether(Value::is_null(value)),
+                    None => MatchedRequests::whether(Value::is_null(value)),
                 };
                 intersection(fields.iter().map(known))
             }
@@ -167,18 +168,20 @@ impl Open {
             }
             (Self::Either(forms), value) => {
                 let extents = forms.iter().map(|form| form.extent(value));
-                let known = extents.filter(|extent| !matches!(extent, Extent::Other));
+                let known = extents.filter(|extent| !matches!(extent, MatchedRequests::Other));
                 known
-                    .min_by_key(|extent| !matches!(extent, Extent::Every))
-                    .unwrap_or(Extent::Other)
+                    .min_by_key(|extent| !matches!(extent, MatchedRequests::Every))
+                    .unwrap_or(MatchedRequests::Other)
             }
             (Self::ContainsAll(_) | Self::Addresses, Value::Array(items)) => {
-                Extent::Part(self, items.iter().filter_map(Value::as_str).collect())
+                MatchedRequests::Part(self, items.iter().filter_map(Value::as_str).collect())
             }
-            (Self::Addresses, Value::String(range)) => Extent::Part(self, vec![range]),
-            (Self::Cel, Value::String(text)) => Extent::whether(is_true(text)),
-            (Self::Regex, Value::String(text)) => Extent::whether(matches_every_path(text)),
-            _ => Extent::Other,
+            (Self::Addresses, Value::String(range)) => MatchedRequests::Part(self, vec![range]),
+            (Self::Cel, Value::String(text)) => MatchedRequests::whether(is_true(text)),
+            (Self::Regex, Value::String(text)) => {
+                MatchedRequests::whether(matches_every_path(text))
+            }
+            _ => MatchedRequests::Other,
         }
     }
 
@@ -192,26 +195,28 @@ impl Open {
     }
 }
 
-// === impl Extent ===
+// === impl MatchedRequests ===
 
-impl Extent<'_> {
+impl MatchedRequests<'_> {
     fn whether(every: bool) -> Self {
         if every { Self::Every } else { Self::Other }
     }
 }
 
 /// The requests that match all of these conditions.
-fn intersection<'a>(conditions: impl Iterator<Item = Extent<'a>>) -> Extent<'a> {
-    let mut all = Extent::Every;
+fn intersection<'a>(conditions: impl Iterator<Item = MatchedRequests<'a>>) -> MatchedRequests<'a> {
+    let mut all = MatchedRequests::Every;
     for extent in conditions {
         let extent = match extent {
-            Extent::Part(open, values) if open.is_complete(&values) => Extent::Every,
+            MatchedRequests::Part(open, values) if open.is_complete(&values) => {
+                MatchedRequests::Every
+            }
             extent => extent,
         };
         all = match (all, extent) {
-            (all, Extent::Every) => all,
-            (Extent::Every, extent) => extent,
-            _ => return Extent::Other,
+            (all, MatchedRequests::Every) => all,
+            (MatchedRequests::Every, extent) => extent,
+            _ => return MatchedRequests::Other,
         };
     }
     all
@@ -219,13 +224,13 @@ fn intersection<'a>(conditions: impl Iterator<Item = Extent<'a>>) -> Extent<'a> 
 
 /// The requests that match one of these alternatives. Alternatives that differ in one field only
 /// become one.
-fn union<'a>(alternatives: &mut Vec<Extent<'a>>) -> Extent<'a> {
+fn union<'a>(alternatives: &mut Vec<MatchedRequests<'a>>) -> MatchedRequests<'a> {
     let mut parts: Vec<(&'a Open, Vec<&'a str>)> = Vec::new();
     for extent in &mut *alternatives {
         match extent {
-            Extent::Every => return Extent::Every,
-            Extent::Other => {}
-            Extent::Part(open, values) => {
+            MatchedRequests::Every => return MatchedRequests::Every,
+            MatchedRequests::Other => {}
+            MatchedRequests::Part(open, values) => {
                 let mut known = parts.iter_mut();
                 match known.find(|(other, _)| ptr::eq(*other, *open)) {
                     Some((_, all)) => all.append(values),
@@ -235,21 +240,23 @@ fn union<'a>(alternatives: &mut Vec<Extent<'a>>) -> Extent<'a> {
         }
     }
     if parts.iter().any(|(open, values)| open.is_complete(values)) {
-        return Extent::Every;
+        return MatchedRequests::Every;
     }
     let first = parts.first().cloned();
     *alternatives = parts
         .into_iter()
-        .map(|(open, values)| Extent::Part(open, values))
+        .map(|(open, values)| MatchedRequests::Part(open, values))
         .collect();
-    first.map_or(Extent::Other, |(open, values)| Extent::Part(open, values))
+    first.map_or(MatchedRequests::Other, |(open, values)| {
+        MatchedRequests::Part(open, values)
+    })
 }
 
 /// Whether an expression in CEL is true whatever its variables are.
 fn is_true(text: &str) -> bool {
     let mut budget = CelBudget::new();
-    let rule = Rule::parse(text, &mut budget);
-    rule.and_then(|rule| rule.holds(&Truth::Unknown, &mut budget)) == Some(true)
+    let rule = CelRule::parse(text, &mut budget);
+    rule.and_then(|rule| rule.holds(&PartialValue::Unknown, &mut budget)) == Some(true)
 }
 
 fn matches_every_path(expression: &str) -> bool {

@@ -11,12 +11,12 @@ pub struct OutOfPlace {
     /// `SecurityPolicy applies to routes, not to Service`.
     pub why: String,
     /// The objects that policies of the kind can apply to.
-    pub instead: ActsOn,
+    pub instead: ApplicableTo,
 }
 
 /// The objects that policies of a kind can apply to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ActsOn {
+pub enum ApplicableTo {
     /// On their targets alone, of the kinds that are listed: `Service and Backend`.
     Targets(String),
     /// On listeners.
@@ -32,7 +32,7 @@ impl Profile {
     /// that is unknown.
     pub fn out_of_place(&self, target: &GroupKind) -> Option<OutOfPlace> {
         let (policy, target_kind) = (&self.gk.kind, &target.kind);
-        if !self.inherits() {
+        if !self.is_inherited() {
             // Its targets are not all known.
             let known = self.allow.as_ref().map(|allow| &allow.value)?;
             if known.is_empty() || self.takes_kind(target) {
@@ -43,16 +43,16 @@ impl Profile {
                 why: format!(
                     "{policy} applies only to its targets, and {target_kind} is none of them"
                 ),
-                instead: ActsOn::Targets(listed(&kinds)),
+                instead: ApplicableTo::Targets(listed(&kinds)),
             });
         }
         let end = self.end();
         let is_below = Level::of_kind(target).is_some_and(|level| level > end);
         is_below.then(|| {
-            let (instead, where_it_acts) = if end.is_upper() {
-                (ActsOn::Listeners, "listeners")
+            let (instead, where_it_acts) = if end.is_above_routes() {
+                (ApplicableTo::Listeners, "listeners")
             } else {
-                (ActsOn::Routes, "routes")
+                (ApplicableTo::Routes, "routes")
             };
             OutOfPlace {
                 why: format!("{policy} applies to {where_it_acts}, not to {target_kind}"),

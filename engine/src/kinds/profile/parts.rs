@@ -6,12 +6,12 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::delegation::InheritanceFile;
+use super::delegation::DelegationMergeFile;
 use super::file::PartitionBy;
 use super::paths::{read_all_within_spec, read_path, read_within_spec};
 use super::{
-    DictatedBy, Direction, EmptySpec, Fact, MergeWith, NotApplied, OnListeners, Only, Op,
-    PortSettings, SpecPath, Strategy, Unread,
+    DictatedBy, Direction, EmptySpec, Fact, IgnoredSettings, MergeWith, NamingRestriction,
+    NotApplied, OnListeners, Op, PortSettings, SpecPath, Strategy,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -181,7 +181,7 @@ pub struct Allowed {
     /// Whether its sections can be targets.
     pub sections: bool,
     /// The policies that may name it; all if `None`.
-    pub only: Option<Only>,
+    pub only: Option<NamingRestriction>,
     /// The names of the only objects that can be targets; all objects if empty.
     pub names: Vec<Arc<str>>,
 }
@@ -191,7 +191,7 @@ pub struct Allowed {
 impl Allowed {
     /// Whether a reference may lead to objects of the kind: one by name, or one that selects.
     pub fn is_taken(&self, selects: bool) -> bool {
-        selects || self.only != Some(Only::Selectors)
+        selects || self.only != Some(NamingRestriction::Selectors)
     }
 }
 
@@ -220,14 +220,14 @@ pub struct Strategies {
     pub nested: BTreeMap<String, Op>,
     /// Whether one policy may have both stanzas, which then merge field by field.
     pub legacy: bool,
-    /// Whether nothing excludes both stanzas together, although the kind is not known to follow the legacy dialect: a
+    /// Whether nothing excludes both stanzas together, although the kind is not known to follow GEP-713 of 2021: a
     /// single stanza is atomic, and two in one policy merge field by field.
     pub takes_both: bool,
     /// The name that the API server fills in by default.
     pub default: Option<String>,
     /// Fields of `spec` that neither stanza contains: next to a stanza they are not settings.
     pub apart: Vec<String>,
-    /// Maps with arbitrary keys, which the legacy dialect replaces as a whole; paths within the settings.
+    /// Maps with arbitrary keys, which GEP-713 of 2021 replaces as a whole; paths within the settings.
     pub maps: Vec<Vec<String>>,
 }
 
@@ -272,12 +272,12 @@ pub struct Merging {
     pub empty_spec: Fact<Option<EmptySpec>>,
     /// Fields of the settings: a policy without any of them counts as empty; any field suffices if there are none.
     pub non_empty_if: Fact<Vec<String>>,
-    /// Listeners on which only some settings act.
+    /// Listeners to which only some settings apply.
     pub on_listeners: Fact<Vec<OnListeners>>,
     /// The settings for single ports.
     pub ports: Fact<Option<PortSettings>>,
     /// Settings that controllers do not read because of another setting of the same policy.
-    pub unread: Fact<Vec<Unread>>,
+    pub unread: Fact<Vec<IgnoredSettings>>,
     /// Values of the merged settings with which controllers apply none of them.
     pub not_applied_if: Fact<Vec<NotApplied>>,
     /// Levels whose policies merge by age.
@@ -294,7 +294,7 @@ pub struct Merging {
     pub partition_by: Fact<Option<PartitionBy>>,
     /// The strategies by which policies of a route that delegates merge with those of the routes that it delegates to, if it may
     /// say so.
-    pub inheritance: Fact<Option<Arc<InheritanceFile>>>,
+    pub delegation_merge: Fact<Option<Arc<DelegationMergeFile>>>,
 }
 
 /// The names of the stanzas of a kind: `defaults` and `overrides`, or the singular.
@@ -322,7 +322,7 @@ impl Merging {
                 self.parent_first && matches!(strategy, Strategy::Merge(_, op) if op != Op::ByKey)
             }
             Some(EmptySpec::IgnoredAsDefault) => strategy != defaults && strategy.is_whole(),
-            None => strategy.is_whole() || self.passes_over(),
+            None => strategy.is_whole() || self.merges_with_nearest_only(),
         }
     }
 
@@ -336,7 +336,7 @@ impl Merging {
     }
 
     /// Whether a policy overrides others because it merges with only one of the policies above it.
-    fn passes_over(&self) -> bool {
+    fn merges_with_nearest_only(&self) -> bool {
         *self.dictated_by == DictatedBy::Challenger && *self.merge_with != MergeWith::AllAncestors
     }
 }

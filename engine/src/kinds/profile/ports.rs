@@ -1,4 +1,4 @@
-//! Settings for single ports: entries of a list, each of which acts only on the listeners of its port.
+//! Settings for single ports: entries of a list, each of which applies only to the listeners of its port.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ impl PortSettings {
         entries.filter_map(|entry| self.port_of(entry)).collect()
     }
 
-    /// Removes the settings that do not act on a port from a spec: those for other ports, and those
+    /// Removes the settings that do not apply to a port from a spec: those for other ports, and those
     /// that its settings for this port replace.
     pub fn keep(&self, spec: &mut Value, port: u16) {
         if self.ports(spec).contains(&port) {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::annotation_value::AnnotationsFile;
-use super::condition::{Condition, Values};
+use super::condition::{FieldConditions, PolicyCondition};
 use super::paths::SpecPath;
 use super::references::WhenRejected;
 use super::{Fact, Profile};
@@ -29,10 +29,10 @@ pub struct RejectedIf {
     targets: Vec<String>,
     /// Only if each of these fields has one of these values: `spec.jwt: [null]`. The values are those of `weakenedBy`.
     #[serde(default)]
-    when: Values,
+    when: FieldConditions,
     /// Only if none of these fields has one of these values.
     #[serde(default)]
-    unless: Values,
+    unless: FieldConditions,
     /// Only if each of these fields has a text of the other field, whatever its case: `spec.oidc.forwardIDToken.header` and
     /// `spec.jwt.providers.*.extractFrom.headers.*.name`.
     #[serde(default)]
@@ -50,10 +50,10 @@ pub struct RejectedIf {
     pub controllers: Vec<Arc<str>>,
     /// Only on targets of this kind whose own fields have these values: a Server of Linkerd with `spec.proxyProtocol: gRPC`.
     #[serde(default)]
-    pub of_target: Option<TargetFields>,
+    pub of_target: Option<TargetCondition>,
     /// Only on routes of which every parent of this kind has fields with these values.
     #[serde(default)]
-    pub of_parents: Option<TargetFields>,
+    pub of_parents: Option<TargetCondition>,
     /// Only for requests of routes of these kinds: `TCPRoute`. Where others lead to the target, too, the policy is in force for their
     /// requests.
     #[serde(default)]
@@ -80,28 +80,28 @@ pub struct RejectedIf {
 /// A kind of objects, and values of their own fields.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename = "TargetFieldsFile", deny_unknown_fields)]
-pub struct TargetFields {
+pub struct TargetCondition {
     /// The kind.
     pub kind: GroupKind,
     /// Each of these fields has one of these values. The values are those of `weakenedBy`.
-    pub when: Values,
+    pub when: FieldConditions,
 }
 
 // === impl RejectedIf ===
 
 impl RejectedIf {
     /// The spec and the annotations of the policies that they reject.
-    fn condition(&self) -> Condition<'_> {
-        Condition {
+    fn condition(&self) -> PolicyCondition<'_> {
+        PolicyCondition {
             alike: Some(&self.alike),
             repeated: &self.repeated,
-            ..Condition::new(&self.when, &self.unless, &self.annotated)
+            ..PolicyCondition::new(&self.when, &self.unless, &self.annotated)
         }
     }
 
     /// Whether it concerns targets of a kind.
     pub fn is_about(&self, target: &GroupKind) -> bool {
-        let is_of_kind = |fields: &TargetFields| fields.kind == *target;
+        let is_of_kind = |fields: &TargetCondition| fields.kind == *target;
         let is_named = |kind: &String| **kind == *target.kind;
         self.of_target.as_ref().is_none_or(is_of_kind)
             && (self.targets.is_empty() || self.targets.iter().any(is_named))

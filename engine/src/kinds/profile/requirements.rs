@@ -33,7 +33,7 @@ pub struct Requirement {
 
 impl Requirement {
     /// `needs rules where action is DENY`.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let fields: Vec<String> = self.any_of.iter().map(|path| path.join(".")).collect();
         let mut needs = fields.join(" or ");
         if !self.targets.is_empty() {
@@ -57,6 +57,6 @@ impl Requirement {
 
 /// The form that users see.
 pub(super) fn shown(requirements: &Fact<Vec<Requirement>>) -> Option<Vec<String>> {
-    let words = requirements.iter().map(Requirement::words);
+    let words = requirements.iter().map(Requirement::text);
     (!requirements.is_empty()).then(|| words.collect())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::derive::{Derived, REF_FIELDS};
-use super::file::{Dialect, Number, ProfileFile, StanzasFile};
+use super::file::{GepVersion, ProfileFile, StanzaSpelling, StanzasFile};
 use super::narrow;
 use super::paths;
 use super::read;
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
-use crate::model::object::reported::ENFORCEMENT;
+use crate::model::object::status::ENFORCEMENT;
 use crate::model::object::{Crd, gateway_kinds};
 
 /// The maximum number of entries in `status.ancestors` unless the CRD states it (Gateway API).
@@ -70,7 +70,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         parents,
         conflict_scope: stated(explicit, |p| p.conflict.scope),
         one_with_no_target: stated(explicit, |p| p.conflict.one_with_no_target),
-        clashes: stated(explicit, |p| p.conflict.clashes.clone()),
+        rejected_because: stated(explicit, |p| p.conflict.rejected_because.clone()),
         hierarchy: stated(explicit, |p| p.hierarchy.clone()),
         service_as: stated(explicit, |p| p.targets.service_as),
         by_filter_of: stated(explicit, |p| p.targets.by_filter_of.clone()),
@@ -81,7 +81,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         gateway_by_label: stated(explicit, |p| p.targets.gateway_by_label.clone().map(Some)),
         gateway_pods: stated(explicit, |p| p.targets.gateway_pods.clone().map(Some)),
         root_namespace: stated(explicit, |p| p.targets.root_namespace.clone().map(Some)),
-        refused: stated(explicit, |p| p.targets.refused.clone()),
+        excluded_targets: stated(explicit, |p| p.targets.refused.clone()),
         name_comparison: first(explicit, |p| p.targets.name_comparison)
             .or_else(|| from_crd(derived.and_then(|d| d.spelled)))
             .unwrap_or_default(),
@@ -124,7 +124,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
             .or_else(|| from_crd(derived.and_then(|d| d.max_ancestors)))
             .or_else(|| first(explicit, |p| p.status.max_ancestors))
             .unwrap_or_else(|| default(MAX_ANCESTORS)),
-        tells_overridden: stated(explicit, |p| p.status.overridden),
+        reports_overridden: stated(explicit, |p| p.status.overridden),
         may_be_empty: stated(explicit, |p| p.status.may_be_empty),
         must_be_true: stated(explicit, |p| p.status.must_be_true.clone()),
         in_force: first(explicit, |p| p.status.in_force.clone())
@@ -150,7 +150,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     profile
 }
 
-/// Adds settings that act only in some places. They depend on the other facts of the profile.
+/// Adds settings that apply only in some places. They depend on the other facts of the profile.
 fn add_settings_by_place(profile: &mut Profile, explicit: &Explicit<'_>) {
     if let Some(on_routes) = first(explicit, |p| p.merge.on_routes.clone()) {
         profile.on_routes.from = on_routes.from;
@@ -213,7 +213,7 @@ fn default_refs() -> Vec<RefField> {
     REF_FIELDS.iter().map(field).collect()
 }
 
-/// A kind that can target only backends acts on these alone.
+/// A kind that can target only backends applies to these alone.
 fn likely_class(allow: Option<&Fact<Vec<Allowed>>>) -> Class {
     let backends_alone = allow.is_some_and(|allow| level(allow) == Some(Level::Backend));
     if backends_alone {
@@ -249,7 +249,7 @@ pub(super) fn level(allow: &[Allowed]) -> Option<Level> {
     levels.all(|level| level == Some(first)).then_some(first)
 }
 
-/// Direct kinds, None and the legacy dialect keep the oldest policy; other kinds merge as levels do.
+/// Direct kinds, None and kinds of GEP-713 of 2021 keep the oldest policy; other kinds merge as levels do.
 fn same_target(class: Class, strategies: &Strategies, unset: Strategy) -> SameTarget {
     let stand_together = matches!(unset, Strategy::Merge(_, Op::Additive));
     let keeps_oldest = class == Class::Direct || unset == Strategy::None || strategies.legacy;
@@ -287,8 +287,8 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<&Derived>) -> Fact<Strate
             StanzasFile::Has(false) => None,
             // The CRD shows their spelling, if it has them.
             StanzasFile::Has(true) => value.stanzas.or(Some(StanzaNames::PLURAL)),
-            StanzasFile::Written(Number::Singular) => Some(StanzaNames::SINGULAR),
-            StanzasFile::Written(Number::Plural) => Some(StanzaNames::PLURAL),
+            StanzasFile::Written(StanzaSpelling::Singular) => Some(StanzaNames::SINGULAR),
+            StanzasFile::Written(StanzaSpelling::Plural) => Some(StanzaNames::PLURAL),
         };
         from = from.min(stanzas.from);
         if let Some(derived) = derived.filter(|_| stanzas.from == Source::Builtin)
@@ -312,7 +312,7 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<&Derived>) -> Fact<Strate
         value.apart.extend(unread);
     }
     if let Some(dialect) = first(explicit, |p| p.merge.dialect) {
-        value.legacy = dialect.value == Dialect::Legacy;
+        value.legacy = dialect.value == GepVersion::Of2021;
         value.takes_both = false;
         from = from.min(dialect.from);
     }
@@ -353,7 +353,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         kept_from_above: stated(explicit, |p| p.merge.kept_from_above.clone()),
         partition_by: stated(explicit, |p| p.merge.partition_by.clone().map(Some)),
         accumulate_per_stage: stated(explicit, |p| p.merge.accumulate_per_stage.clone()),
-        inheritance: stated(explicit, |p| p.merge.inheritance.clone().map(Some)),
+        delegation_merge: stated(explicit, |p| p.merge.delegation_merge.clone().map(Some)),
         non_empty_if: stated(explicit, |p| {
             let fields = p.merge.non_empty_if.as_ref()?;
             Some(

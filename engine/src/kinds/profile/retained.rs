@@ -14,10 +14,10 @@ pub(super) fn retained<'a>(profiles: impl Iterator<Item = &'a ProfileFile>) -> R
             .extend(annotation.map(|a| a.key.to_string()));
         let weight = profile.conflict.weight.as_ref();
         keeps.annotations.extend(weight.map(ToString::to_string));
-        let inheritance = profile.merge.inheritance.as_ref();
+        let delegation_merge = profile.merge.delegation_merge.as_ref();
         keeps
             .annotations
-            .extend(inheritance.map(|by| by.annotation.clone()));
+            .extend(delegation_merge.map(|by| by.annotation.clone()));
         let caveats = profile.caveats.iter().flatten();
         keeps.annotations.extend(caveats.flat_map(Caveat::keys));
         let rejected = profile.rejected_if.iter().flatten();

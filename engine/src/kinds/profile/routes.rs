@@ -1,8 +1,8 @@
-//! Facts that differ on routes of some kinds: only some settings act there, and each is filled in separately.
+//! Facts that differ on routes of some kinds: only some settings apply there, and each is filled in separately.
 
 use std::sync::Arc;
 
-use super::file::IdleFile;
+use super::file::IneffectiveFile;
 use super::{
     Class, Direction, EmptySpec, Fact, Ineffective, MergeWith, Op, Profile, Source, Strategy,
 };
@@ -14,9 +14,9 @@ use crate::model::object::is_route;
 pub struct OnRoutes {
     /// The kinds of routes.
     pub kinds: Vec<GroupKind>,
-    /// The settings that act there, as fields of `spec`.
+    /// The settings that apply there, as fields of `spec`.
     pub settings: Vec<String>,
-    /// Whether policies on a rule act.
+    /// Whether policies on a rule apply.
     pub sections: bool,
     /// The facts that apply there.
     pub profile: Arc<Profile>,
@@ -51,8 +51,8 @@ impl OnRoutes {
         }
     }
 
-    /// Adds the settings that do nothing at some levels, of those that act there.
-    pub(super) fn add_ineffective(&mut self, idle: &Fact<Vec<IdleFile>>) {
+    /// Adds the settings that do nothing at some levels, of those that apply there.
+    pub(super) fn add_ineffective(&mut self, idle: &Fact<Vec<IneffectiveFile>>) {
         let mut profile = Profile::clone(&self.profile);
         profile.ineffective.from = idle.from;
         profile.ineffective.value = Ineffective::read(&profile, &idle.value);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::kinds::cel::{CelBudget, Rule, Truth};
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 
 mod constraints;
 mod defaults;
@@ -35,7 +35,7 @@ pub struct VersionSchema {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecRule {
     /// The values that it applies to; the whole spec if empty.
-    pub at: Box<[Step]>,
+    pub at: Box<[PathStep]>,
     /// The rule (CEL).
     pub rule: Box<str>,
     /// The message of the API server when it is violated.
@@ -44,7 +44,7 @@ pub struct SpecRule {
 
 /// A step from a value to a value in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PathStep {
     /// A field.
     Field(Box<str>),
     /// Each item of a list.
@@ -134,7 +134,7 @@ const MOST_VIOLATIONS: usize = 10;
 impl VersionSchema {
     /// The constraints and rules that a spec certainly violates; for one value only the constraint.
     pub fn violations(&self, spec: &Value) -> Vec<Violation> {
-        let mut effort = CelBudget::new();
+        let mut budget = CelBudget::new();
         let mut violations = self.constraints.violations(spec);
         let known: Vec<String> = violations
             .iter()
@@ -145,14 +145,14 @@ impl VersionSchema {
             let Some(at) = rules.first().map(|rule| &rule.at) else {
                 continue;
             };
-            let mut parsed: Option<Vec<Option<Rule>>> = None;
+            let mut parsed: Option<Vec<Option<CelRule>>> = None;
             each(&self.spec, spec, at, "spec", &mut |shape, value, path| {
                 if known.iter().any(|known| known == path) {
                     return;
                 }
                 let parsed = parsed.get_or_insert_with(|| {
-                    let texts = rules.iter().map(|rule| &rule.rule);
-                    texts.map(|text| Rule::parse(text, &mut effort)).collect()
+                    let parse = |rule: &SpecRule| CelRule::parse(&rule.rule, &mut budget);
+                    rules.iter().map(parse).collect()
                 });
                 let mut known = None;
                 for (rule, parsed) in rules.iter().zip(parsed.iter()) {
@@ -163,7 +163,7 @@ impl VersionSchema {
                         continue;
                     };
                     let known = known.get_or_insert_with(|| shape.known(value));
-                    if parsed.holds(known, &mut effort) == Some(false) {
+                    if parsed.holds(known, &mut budget) == Some(false) {
                         violations.push(Violation {
                             path: path.to_owned(),
                             message: (*rule.message).to_owned(),
@@ -181,7 +181,7 @@ impl VersionSchema {
 fn each(
     shape: &Shape,
     value: &Value,
-    steps: &[Step],
+    steps: &[PathStep],
     path: &str,
     tell: &mut impl FnMut(&Shape, &Value, &str),
 ) {
@@ -192,17 +192,17 @@ fn each(
         return;
     };
     match (step, shape, value) {
-        (Step::Field(name), Shape::Object { .. }, Value::Object(map)) => {
+        (PathStep::Field(name), Shape::Object { .. }, Value::Object(map)) => {
             if let (Some(field), Some(value)) = (shape.field(name), map.get(&**name)) {
                 each(&field.shape, value, below, &format!("{path}.{name}"), tell);
             }
         }
-        (Step::Items, Shape::List(of), Value::Array(items)) => {
+        (PathStep::Items, Shape::List(of), Value::Array(items)) => {
             for (i, item) in items.iter().enumerate() {
                 each(of, item, below, &format!("{path}[{i}]"), tell);
             }
         }
-        (Step::Values, Shape::Map { values, .. }, Value::Object(map)) => {
+        (PathStep::Values, Shape::Map { values, .. }, Value::Object(map)) => {
             for (name, value) in map {
                 each(values, value, below, &format!("{path}.{name}"), tell);
             }
@@ -388,32 +388,32 @@ impl Shape {
     }
 
     /// A value as the rules see it: without dropped fields, and with defaulted fields unknown.
-    fn known(&self, value: &Value) -> Truth {
+    fn known(&self, value: &Value) -> PartialValue {
         match (self, value) {
-            (Self::Text, Value::String(text)) => Truth::Text(text.as_str().into()),
-            (Self::Bool, Value::Bool(value)) => Truth::Bool(*value),
-            (Self::Int, Value::Number(number)) => {
-                number.as_i64().map_or(Truth::Unknown, Truth::Int)
-            }
+            (Self::Text, Value::String(text)) => PartialValue::Text(text.as_str().into()),
+            (Self::Bool, Value::Bool(value)) => PartialValue::Bool(*value),
+            (Self::Int, Value::Number(number)) => number
+                .as_i64()
+                .map_or(PartialValue::Unknown, PartialValue::Int),
             (Self::List(of), Value::Array(items)) => {
-                Truth::List(items.iter().map(|item| of.known(item)).collect())
+                PartialValue::List(items.iter().map(|item| of.known(item)).collect())
             }
             (Self::Map { values, .. }, Value::Object(map)) => {
                 let fields = map.iter();
                 let fields = fields.map(|(name, item)| (name.as_str().into(), values.known(item)));
-                Truth::Map {
+                PartialValue::Map {
                     fields: fields.collect(),
                     complete: true,
                 }
             }
-            (Self::Object { fields, open }, Value::Object(map)) => Truth::Map {
+            (Self::Object { fields, open }, Value::Object(map)) => PartialValue::Map {
                 fields: fields
                     .iter()
                     .map(|field| (field.name.clone(), field.known(map)))
                     .collect(),
                 complete: !open,
             },
-            _ => Truth::Unknown,
+            _ => PartialValue::Unknown,
         }
     }
 
@@ -476,13 +476,13 @@ impl Field {
         }
     }
 
-    fn known(&self, object: &Map<String, Value>) -> Truth {
+    fn known(&self, object: &Map<String, Value>) -> PartialValue {
         match object.get(&*self.name) {
             // The API server drops or defaults it.
-            Some(Value::Null) => Truth::Unknown,
+            Some(Value::Null) => PartialValue::Unknown,
             Some(value) => self.shape.known(value),
-            None if self.default != FieldDefault::None => Truth::Unknown,
-            None => Truth::Absent,
+            None if self.default != FieldDefault::None => PartialValue::Unknown,
+            None => PartialValue::Absent,
         }
     }
 

@@ -154,7 +154,8 @@ pub enum ConflictScope {
 /// Why controllers of a kind reject a policy because of other objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Clash {
+#[schemars(rename = "Clash")]
+pub enum RejectionCause {
     /// A route that the policy does not name matches a hostname and a path that a route which it names also matches,
     /// on one port of one Gateway. Then the whole policy is rejected.
     RoutesSharePath,
@@ -169,9 +170,9 @@ pub enum Clash {
     LosesAnotherTarget,
 }
 
-// === impl Clash ===
+// === impl RejectionCause ===
 
-impl Clash {
+impl RejectionCause {
     /// Whether another route may be the reason.
     pub fn is_by_routes(self) -> bool {
         matches!(self, Self::RoutesSharePath | Self::BackendsOfOneRule)
@@ -271,7 +272,8 @@ pub enum NameComparison {
 /// The policies that may name a kind as their target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Only {
+#[schemars(rename = "Only")]
+pub enum NamingRestriction {
     /// Only policies in a Namespace may name it.
     OwnNamespace,
     /// Only policies in the root namespace.

@@ -17,7 +17,7 @@ const DOES_NOT_MATCH: &str = "<does not match ";
 
 /// A value that a profile asks for, read from what people write there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum ValuePattern {
     /// `<any>`: any value but `null`.
     Any,
     /// `<matches ^https://>`: a text that the expression matches.
@@ -25,14 +25,14 @@ pub(super) enum Wanted {
     /// `<does not match ^https://>`: a text that the expression does not match.
     NotMatching(Pattern),
     /// An object that has at least these fields.
-    Fields(Vec<(String, Wanted)>),
+    Fields(Vec<(String, ValuePattern)>),
     /// This value.
     Equal(Value),
 }
 
 /// The reason why a value in a profile is not one that it can ask for.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(super) enum NotWanted {
+pub(super) enum ValuePatternError {
     /// A text in angle brackets that means nothing.
     #[error("{0} means nothing: write <any>, <matches EXPRESSION> or <does not match EXPRESSION>")]
     Unknown(String),
@@ -41,10 +41,10 @@ pub(super) enum NotWanted {
     Expression(String),
 }
 
-// === impl Wanted ===
+// === impl ValuePattern ===
 
-impl Wanted {
-    fn read(value: Value) -> Result<Self, NotWanted> {
+impl ValuePattern {
+    fn read(value: Value) -> Result<Self, ValuePatternError> {
         Ok(match value {
             Value::String(text) if text.starts_with('<') && text.ends_with('>') => {
                 Self::in_brackets(&text)?
@@ -58,7 +58,7 @@ impl Wanted {
         })
     }
 
-    fn in_brackets(text: &str) -> Result<Self, NotWanted> {
+    fn in_brackets(text: &str) -> Result<Self, ValuePatternError> {
         let expression = |start| {
             let expression = text.strip_prefix(start)?.strip_suffix('>')?;
             Some(Pattern::new(expression.into()))
@@ -70,12 +70,12 @@ impl Wanted {
         } else if let Some(pattern) = expression(DOES_NOT_MATCH) {
             (pattern, Self::NotMatching)
         } else {
-            return Err(NotWanted::Unknown(text.into()));
+            return Err(ValuePatternError::Unknown(text.into()));
         };
         if pattern.is_usable() {
             Ok(wanted(pattern))
         } else {
-            Err(NotWanted::Expression(pattern.text().into()))
+            Err(ValuePatternError::Expression(pattern.text().into()))
         }
     }
 
@@ -95,7 +95,7 @@ impl Wanted {
     }
 
     /// Whether a value is as wanted. It is not where that is uncertain.
-    pub(super) fn fits(&self, value: &Value) -> bool {
+    pub(super) fn matches(&self, value: &Value) -> bool {
         let matches = |pattern: &Pattern| value.as_str().and_then(|text| pattern.matches(text));
         match self {
             Self::Any => !value.is_null(),
@@ -103,14 +103,14 @@ impl Wanted {
             Self::NotMatching(pattern) => matches(pattern) == Some(false),
             Self::Fields(wanted) => value.as_object().is_some_and(|fields| {
                 let mut wanted = wanted.iter();
-                wanted.all(|(key, wanted)| wanted.fits(fields.get(key).unwrap_or(&Value::Null)))
+                wanted.all(|(key, wanted)| wanted.matches(fields.get(key).unwrap_or(&Value::Null)))
             }),
             Self::Equal(wanted) => wanted == value,
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Wanted {
+impl<'de> Deserialize<'de> for ValuePattern {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let Literal(value) = Literal::deserialize(from)?;
         Self::read(value).map_err(D::Error::custom)
@@ -118,13 +118,13 @@ impl<'de> Deserialize<'de> for Wanted {
 }
 
 /// For defaults in the JSON schema.
-impl Serialize for Wanted {
+impl Serialize for ValuePattern {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         self.json().serialize(to)
     }
 }
 
-impl JsonSchema for Wanted {
+impl JsonSchema for ValuePattern {
     fn inline_schema() -> bool {
         true
     }
@@ -142,15 +142,15 @@ impl JsonSchema for Wanted {
 mod tests {
     use serde_json::json;
 
-    use super::{NotWanted, Wanted};
+    use super::{ValuePattern, ValuePatternError};
 
     #[test]
     fn a_word_that_means_nothing_is_an_error() {
         for text in ["<anything>", "<match ^a>", "<>"] {
-            let unknown = NotWanted::Unknown(text.to_owned());
-            assert_eq!(Wanted::read(json!(text)), Err(unknown));
+            let unknown = ValuePatternError::Unknown(text.to_owned());
+            assert_eq!(ValuePattern::read(json!(text)), Err(unknown));
         }
-        assert!(Wanted::read(json!({"issuer": {"uri": "<none>"}})).is_err());
+        assert!(ValuePattern::read(json!({"issuer": {"uri": "<none>"}})).is_err());
     }
 
     #[test]
@@ -158,17 +158,20 @@ mod tests {
         for text in ["(", "(?=a)", "[a[b]]"] {
             let wanted = format!("<matches {text}>");
             assert_eq!(
-                Wanted::read(json!(wanted)),
-                Err(NotWanted::Expression(text.into()))
+                ValuePattern::read(json!(wanted)),
+                Err(ValuePatternError::Expression(text.into()))
             );
         }
-        assert!(Wanted::read(json!("<matches ^https://>")).is_ok());
+        assert!(ValuePattern::read(json!("<matches ^https://>")).is_ok());
     }
 
     #[test]
     fn other_texts_are_what_they_say() {
         for text in ["any", "a<b", "<b", "b>", ""] {
-            assert_eq!(Wanted::read(json!(text)), Ok(Wanted::Equal(json!(text))));
+            assert_eq!(
+                ValuePattern::read(json!(text)),
+                Ok(ValuePattern::Equal(json!(text)))
+            );
         }
     }
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::annotation_value::AnnotationsFile;
-use super::condition::{Condition, Values};
+use super::condition::{FieldConditions, PolicyCondition};
 use super::open_rules::{OpenRules, Passing};
 use super::paths::SpecPath;
 use crate::model::ids::GroupKind;
@@ -23,10 +23,10 @@ pub struct Weakness {
     /// not, `<matches ^https://>` a text that the regular expression matches, `<does not match ^https://>` a text that it does
     /// not match, and `{}` an empty object; any other object stands for all objects with such fields.
     #[serde(default)]
-    when: Values,
+    when: FieldConditions,
     /// Only if none of these fields has one of these values.
     #[serde(default)]
-    unless: Values,
+    unless: FieldConditions,
     /// Only if these rules let every request pass. With the result `some-pass`: only if they let every request pass that
     /// none of them denies before.
     open_rules: Option<OpenRules>,
@@ -67,7 +67,7 @@ pub enum WeaknessResult {
 pub struct Alternatives {
     /// Only policies with one of these values in each of these fields; all by default.
     #[serde(default)]
-    pub when: Values,
+    pub when: FieldConditions,
     /// Other kinds whose policies are alternatives to these.
     #[serde(default)]
     pub with: Vec<GroupKind>,
@@ -87,7 +87,7 @@ pub struct OpenTarget {
     /// The kind of the targets.
     pub kind: GroupKind,
     /// Only if each of these fields of the target has one of these values: `spec.accessPolicy: [all-unauthenticated]`.
-    pub when: Values,
+    pub when: FieldConditions,
     /// One sentence for users.
     pub text: Arc<str>,
     /// Whether such a target that does not let every request pass lets in, without a policy, no more than with one.
@@ -101,15 +101,15 @@ pub struct OpenTarget {
 
 impl Weakness {
     /// When it applies.
-    pub fn condition(&self) -> Condition<'_> {
+    pub fn condition(&self) -> PolicyCondition<'_> {
         let passing = match self.result {
             WeaknessResult::SomePass => Passing::NotDenied,
             WeaknessResult::AllPass | WeaknessResult::NotApplied => Passing::All,
         };
-        Condition {
+        PolicyCondition {
             open: self.open_rules.as_ref().map(|rules| (rules, passing)),
             not_open: self.unless_open_rules.as_ref(),
-            ..Condition::new(&self.when, &self.unless, &self.annotated)
+            ..PolicyCondition::new(&self.when, &self.unless, &self.annotated)
         }
     }
 }

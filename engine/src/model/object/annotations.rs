@@ -16,10 +16,10 @@ pub const IGNORE: &str = "attache.dev/ignore";
 pub const GUARDRAIL_EXCEPTIONS: &str = "attache.dev/guardrail-exceptions";
 
 /// The value in the place of one with reasons that is too long.
-pub const UNREAD: &str = "\0";
+pub const TOO_LONG: &str = "\0";
 
 /// The maximum length of a value that is kept, in bytes: 253 for a name, and two quotes.
-const LONGEST: usize = 255;
+const MAX_VALUE_BYTES: usize = 255;
 /// The maximum length of a value that contains reasons, in bytes.
 pub const LONGEST_WITH_REASONS: usize = 4096;
 
@@ -41,9 +41,9 @@ pub fn short(raw: Option<Raw<'_>>) -> Annotations {
         } else {
             let longest = if *key == *projected::ANNOTATION {
                 // Quotes in it are escaped.
-                2 * projected::LONGEST
+                2 * projected::MAX_TEXT_BYTES
             } else {
-                LONGEST
+                MAX_VALUE_BYTES
             };
             let is_short = value.len() <= longest;
             is_short.then(|| serde_json::from_str(value).ok()).flatten()
@@ -57,18 +57,18 @@ pub fn short(raw: Option<Raw<'_>>) -> Annotations {
 fn with_reasons(json: &str) -> Option<Arc<str>> {
     // An escape has six characters at most.
     if json.len() > 6 * LONGEST_WITH_REASONS + 2 {
-        return Some(UNREAD.into());
+        return Some(TOO_LONG.into());
     }
     let text: Arc<str> = serde_json::from_str(json).ok()?;
     let is_long = text.len() > LONGEST_WITH_REASONS;
-    Some(if is_long { UNREAD.into() } else { text })
+    Some(if is_long { TOO_LONG.into() } else { text })
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::{GUARDRAIL_EXCEPTIONS, IGNORE, LONGEST_WITH_REASONS, Raw, UNREAD, short};
+    use super::{GUARDRAIL_EXCEPTIONS, IGNORE, LONGEST_WITH_REASONS, Raw, TOO_LONG, short};
 
     #[test]
     fn reasons_may_be_long_and_what_is_too_long_is_not_forgotten() {
@@ -83,7 +83,7 @@ mod tests {
             for times in [LONGEST_WITH_REASONS + 1, 100_000] {
                 let json = json!({key: "a".repeat(times)}).to_string();
                 let kept = short(Some(serde_json::from_str::<Raw<'_>>(&json).unwrap()));
-                assert_eq!(kept.get(key).map(|text| &**text), Some(UNREAD), "{times}");
+                assert_eq!(kept.get(key).map(|text| &**text), Some(TOO_LONG), "{times}");
             }
         }
     }

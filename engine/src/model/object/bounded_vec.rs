@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 /// The default maximum length: more than four times what the CRDs of Gateway API allow. The cost of a review grows
 /// with the product of such lists.
-pub(super) const MOST: usize = 256;
+pub(super) const MAX_ITEMS: usize = 256;
 
 /// The beginning of the error message for a longer list.
 pub(super) const LONG_LIST: &str = "a list of more than";
@@ -16,7 +16,7 @@ pub(super) const LONG_LIST: &str = "a list of more than";
 pub(super) const MOST_HOSTNAMES: usize = 1024;
 
 /// A list of at most `N` items; deserializing a longer one fails.
-pub(super) struct BoundedVec<T, const N: usize = MOST>(pub(super) Vec<T>);
+pub(super) struct BoundedVec<T, const N: usize = MAX_ITEMS>(pub(super) Vec<T>);
 
 impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for BoundedVec<T, N> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -43,15 +43,15 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for BoundedVec<T
 
 #[cfg(test)]
 mod tests {
-    use super::{BoundedVec, MOST};
+    use super::{BoundedVec, MAX_ITEMS};
 
     #[test]
     fn a_long_list_cannot_be_read() {
         let read = |n: usize| {
             serde_json::from_str::<BoundedVec<u8>>(&format!("[{}]", vec!["1"; n].join(",")))
         };
-        assert_eq!(read(MOST).ok().map(|few| few.0.len()), Some(MOST));
-        let why = read(MOST + 1).err().map(|e| e.to_string());
+        assert_eq!(read(MAX_ITEMS).ok().map(|few| few.0.len()), Some(MAX_ITEMS));
+        let why = read(MAX_ITEMS + 1).err().map(|e| e.to_string());
         assert!(why.is_some_and(|why| why.starts_with("a list of more than 256 items")));
     }
 }

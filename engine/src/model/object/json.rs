@@ -221,7 +221,7 @@ pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
         deleting: json.deletion_timestamp.is_some(),
         version: None,
         generation: json.generation.and_then(NonZeroI64::new),
-        // That of a reviewed object is of no use: reports are about cached ones.
+        // The UID identifies cached objects in reports; a reviewed object needs none.
         uid: None,
     };
     let header = Header {

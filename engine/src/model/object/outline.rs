@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::bounded_vec::{MOST, MOST_HOSTNAMES};
+use super::bounded_vec::{MAX_ITEMS, MOST_HOSTNAMES};
 use super::frontend_tls::GatewayTlsJson;
 use super::json::{self, ListenerJson, ParentJson, RuleJson, grant_from, grant_to};
 use super::service::{MOST_PORTS, service, service_port};
@@ -62,10 +62,10 @@ fn node(gk: &GroupKind, header: &Header, spec: &str) -> Node {
                 ],
             );
             let addresses: Box<[json::AddressJson]> =
-                items(addresses, MOST, |address| read(address));
+                items(addresses, MAX_ITEMS, |address| read(address));
             Node::Gateway {
                 class: text(class).unwrap_or_default(),
-                listeners: items(listeners, MOST, listener),
+                listeners: items(listeners, MAX_ITEMS, listener),
                 sets: sets.map_or(From::None, |sets| {
                     read(sets).map_or(From::Unknown, json::sets)
                 }),
@@ -80,7 +80,7 @@ fn node(gk: &GroupKind, header: &Header, spec: &str) -> Node {
             let parent: ParentJson = parent.and_then(read).unwrap_or_default();
             Node::ListenerSet {
                 parent: json::parent(parent, header),
-                listeners: items(listeners, MOST, listener),
+                listeners: items(listeners, MAX_ITEMS, listener),
             }
         }
         (GATEWAY_API, kind) if ROUTES.contains(&kind) => route(header, spec),
@@ -92,8 +92,8 @@ fn node(gk: &GroupKind, header: &Header, spec: &str) -> Node {
         (GATEWAY_API, "ReferenceGrant") => {
             let [from, to] = fields(spec, ["from", "to"]);
             Node::ReferenceGrant {
-                from: items(from, MOST, |from| read(from).map(grant_from)),
-                to: items(to, MOST, |to| read(to).map(grant_to)),
+                from: items(from, MAX_ITEMS, |from| read(from).map(grant_from)),
+                to: items(to, MAX_ITEMS, |to| read(to).map(grant_to)),
             }
         }
         _ => Node::Other,
@@ -119,9 +119,9 @@ fn route(header: &Header, spec: &str) -> Node {
     };
     let unreadable: Option<&RawValue> = serde_json::from_str("7").ok();
     Node::Route {
-        parents: items(parents, MOST, parent),
+        parents: items(parents, MAX_ITEMS, parent),
         hostnames: items(hostnames, MOST_HOSTNAMES, |host| text(Some(host))),
-        rules: items(rules, MOST, rule),
+        rules: items(rules, MAX_ITEMS, rule),
         // Its rules may match anything.
         matches: Matches::from_rules(std::iter::once(unreadable)),
         paths: Paths::from_rules(std::iter::empty()),
@@ -182,14 +182,14 @@ fn fields<'a, const N: usize>(text: &'a str, names: [&str; N]) -> [Option<&'a Ra
     reader.deserialize_map(Wanted(names)).unwrap_or([None; N])
 }
 
-/// The readable items among the first `most` of a list.
+/// The readable items among the first `limit` of a list.
 fn items<T>(
     list: Option<&RawValue>,
-    most: usize,
+    limit: usize,
     item: impl Fn(&RawValue) -> Option<T>,
 ) -> Box<[T]> {
     struct Items<T, F> {
-        most: usize,
+        limit: usize,
         item: F,
         read: Vec<T>,
     }
@@ -199,7 +199,7 @@ fn items<T>(
             f.write_str("a list")
         }
         fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-            while self.read.len() < self.most
+            while self.read.len() < self.limit
                 && let Some(item) = items.next_element::<&RawValue>()?
             {
                 self.read.extend((self.item)(item));
@@ -208,7 +208,7 @@ fn items<T>(
         }
     }
     let mut all = Items {
-        most,
+        limit,
         item,
         read: Vec::new(),
     };

@@ -12,12 +12,12 @@ use super::matches::{MatchJson, MethodJson, PairJson, TypedJson, read};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleMatches(
     /// `None` for routes that cannot take part in delegation: there are many routes.
-    Option<Arc<[Box<[RequestMatch]>]>>,
+    Option<Arc<[Box<[RouteMatch]>]>>,
 );
 
 /// One entry of `matches`: a request has to meet all conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestMatch {
+pub struct RouteMatch {
     /// The type of the path.
     pub path_type: Arc<str>,
     /// The path.
@@ -25,14 +25,14 @@ pub struct RequestMatch {
     /// The method, if it has to be a certain one.
     pub method: Option<Arc<str>>,
     /// Conditions on headers.
-    pub headers: Vec<Condition>,
+    pub headers: Vec<HeaderMatch>,
     /// Conditions on query parameters.
-    pub query: Vec<Condition>,
+    pub query: Vec<HeaderMatch>,
 }
 
 /// A condition on a header or a query parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condition {
+pub struct HeaderMatch {
     /// Its name.
     pub name: Arc<str>,
     /// The type of the comparison with the value.
@@ -50,20 +50,20 @@ impl RuleMatches {
     }
 
     /// The matches of the rule with this index.
-    pub fn of_rule(&self, index: usize) -> &[RequestMatch] {
+    pub fn of_rule(&self, index: usize) -> &[RouteMatch] {
         let rules = self.0.as_deref().unwrap_or_default();
         rules.get(index).map_or(&[], |matches| matches)
     }
 }
 
-fn of_rule(matches: Option<&RawValue>) -> Box<[RequestMatch]> {
+fn of_rule(matches: Option<&RawValue>) -> Box<[RouteMatch]> {
     let matches = read(matches).unwrap_or_default();
-    matches.into_iter().map(RequestMatch::from_json).collect()
+    matches.into_iter().map(RouteMatch::from_json).collect()
 }
 
-// === impl RequestMatch ===
+// === impl RouteMatch ===
 
-impl RequestMatch {
+impl RouteMatch {
     fn from_json(json: MatchJson) -> Self {
         let path = json.path.unwrap_or(TypedJson {
             kind: None,
@@ -82,9 +82,9 @@ impl RequestMatch {
     }
 }
 
-fn conditions(pairs: Option<BoundedVec<PairJson>>) -> Vec<Condition> {
+fn conditions(pairs: Option<BoundedVec<PairJson>>) -> Vec<HeaderMatch> {
     let pairs = pairs.map(|pairs| pairs.0).unwrap_or_default();
-    let condition = |pair: PairJson| Condition {
+    let condition = |pair: PairJson| HeaderMatch {
         name: pair.name.into(),
         kind: pair.kind.as_deref().unwrap_or("Exact").into(),
         value: pair.value.into(),

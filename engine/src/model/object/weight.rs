@@ -13,7 +13,7 @@ use super::unreadable::{Unreadable, plain};
 use crate::model::ids::GroupKind;
 
 /// The maximum number of values and keys of an object.
-const MOST: usize = 10_000;
+const MAX_VALUES: usize = 10_000;
 /// The maximum for a CRD; the largest known CRD of any project has about twenty thousand.
 const MOST_OF_DEFINITION: usize = 60_000;
 /// The maximum for a Service: media servers have thousands of ports, with several values each.
@@ -24,12 +24,12 @@ const SMALL: usize = 32 * 1024;
 /// Rejects a `spec` that contains too much or cannot be parsed: nested too deeply, numbers out of range, half of a
 /// surrogate pair.
 pub(crate) fn weigh(gk: &GroupKind, spec: &str) -> Result<(), Unreadable> {
-    let most = if *gk == GroupKind::CRD {
+    let limit = if *gk == GroupKind::CRD {
         MOST_OF_DEFINITION
     } else if gk.is_core("Service") {
         MOST_OF_SERVICE
     } else {
-        MOST
+        MAX_VALUES
     };
     // Fields that are never parsed take no memory: a valid route may have tens of thousands of values in its matches.
     let skips: fn(&str) -> bool = if is_gateway_kind(gk) {
@@ -37,12 +37,12 @@ pub(crate) fn weigh(gk: &GroupKind, spec: &str) -> Result<(), Unreadable> {
     } else {
         |_| false
     };
-    count("spec", spec, most, skips)
+    count("spec", spec, limit, skips)
 }
 
 /// Like [`weigh`], for a whole text of another name.
 pub(crate) fn weigh_all(what: &str, text: &str) -> Result<(), Unreadable> {
-    count(what, text, MOST, |_| false)
+    count(what, text, MAX_VALUES, |_| false)
 }
 
 /// Whether a text can be parsed and stays within the limit.
@@ -52,7 +52,7 @@ pub fn is_within_limits(text: &str) -> bool {
 
 /// Like [`weigh`], for the `spec` of a CRD without its schemas.
 pub(super) fn weigh_names(spec: &str) -> Result<(), Unreadable> {
-    count("spec", spec, MOST, |key| key == "schema")
+    count("spec", spec, MAX_VALUES, |key| key == "schema")
 }
 
 /// Like [`weigh`], for `metadata` without the fields that are never read.
@@ -60,7 +60,7 @@ pub(super) fn weigh_names(spec: &str) -> Result<(), Unreadable> {
 /// # Errors
 /// If the text is no JSON, or exceeds the limit.
 pub fn weigh_metadata(text: &str) -> Result<(), Unreadable> {
-    count("metadata", text, MOST, |key| {
+    count("metadata", text, MAX_VALUES, |key| {
         ["managedFields", "ownerReferences", "finalizers"].contains(&key)
     })
 }
@@ -70,14 +70,14 @@ pub fn is_large(text: &str) -> bool {
     text.len() > SMALL
 }
 
-fn count(what: &str, text: &str, most: usize, skips: fn(&str) -> bool) -> Result<(), Unreadable> {
-    let left = Cell::new(most);
+fn count(what: &str, text: &str, limit: usize, skips: fn(&str) -> bool) -> Result<(), Unreadable> {
+    let left = Cell::new(limit);
     let counting = Count { left: &left, skips };
     let mut reader = serde_json::Deserializer::from_str(text);
     let read = counting.deserialize(&mut reader);
     read.map_err(|error| {
         if left.get() == 0 {
-            Unreadable::too_much(format!("{what} has more than {most} values"))
+            Unreadable::too_much(format!("{what} has more than {limit} values"))
         } else {
             Unreadable::because(format!("{what} cannot be read"), plain(&error))
         }
@@ -186,7 +186,7 @@ impl Visitor<'_> for Key<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, weigh, weigh_metadata};
+    use super::{MAX_VALUES, weigh, weigh_metadata};
     use crate::model::ids::GroupKind;
 
     fn read_weight(spec: &str) -> Result<(), String> {
@@ -196,10 +196,10 @@ mod tests {
     #[test]
     fn many_values_are_too_many() {
         let list = |n: usize| format!("[{}]", vec!["0"; n].join(","));
-        assert_eq!(read_weight(&list(MOST - 2)), Ok(()));
-        let why = format!("spec has more than {MOST} values");
-        assert_eq!(read_weight(&list(MOST)), Err(why));
-        assert!(weigh(&GroupKind::CRD, &list(MOST)).is_ok());
+        assert_eq!(read_weight(&list(MAX_VALUES - 2)), Ok(()));
+        let why = format!("spec has more than {MAX_VALUES} values");
+        assert_eq!(read_weight(&list(MAX_VALUES)), Err(why));
+        assert!(weigh(&GroupKind::CRD, &list(MAX_VALUES)).is_ok());
     }
 
     #[test]
@@ -227,14 +227,14 @@ mod tests {
 
     #[test]
     fn only_the_used_metadata_is_weighed() {
-        let many = vec![r#""f":{}"#; 3 * MOST].join(",");
+        let many = vec![r#""f":{}"#; 3 * MAX_VALUES].join(",");
         let managed = format!(r#"{{"managedFields":[{{{many}}}],"labels":{{"a":"b"}}}}"#);
         assert!(weigh_metadata(&managed).is_ok());
         let labels = format!(r#"{{"labels":{{{}}}}}"#, many.replace("{}", "\"\""));
         let why = weigh_metadata(&labels).unwrap_err();
         assert_eq!(
             why.to_string(),
-            format!("metadata has more than {MOST} values")
+            format!("metadata has more than {MAX_VALUES} values")
         );
     }
 }

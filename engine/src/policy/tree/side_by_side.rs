@@ -8,23 +8,23 @@ use crate::model::setting_path::SettingPath;
 impl Tree {
     /// Both, this one first. Settings of the same policy occur once.
     pub(crate) fn side_by_side_with(self, other: Self) -> Self {
-        let mut each = self.into_each();
-        for tree in other.into_each() {
+        let mut each = self.into_side_by_side();
+        for tree in other.into_side_by_side() {
             if !each.contains(&tree) {
                 each.push(tree);
             }
         }
         match <[Self; 1]>::try_from(each) {
             Ok([one]) => one,
-            Err(each) => Self::Each(each),
+            Err(each) => Self::SideBySide(each),
         }
     }
 
     /// The paths of settings that several policies have, each in force.
-    pub(crate) fn places_of_each(&self) -> Vec<SettingPath> {
+    pub(crate) fn side_by_side_paths(&self) -> Vec<SettingPath> {
         fn note(tree: &Tree, path: &mut SettingPath, places: &mut Vec<SettingPath>) {
             match tree {
-                Tree::Each(_) => places.push(path.clone()),
+                Tree::SideBySide(_) => places.push(path.clone()),
                 Tree::Map(map) => {
                     for (key, tree) in map.iter() {
                         path.push(key.clone());
@@ -32,7 +32,7 @@ impl Tree {
                         path.pop();
                     }
                 }
-                Tree::Instead(tree) => note(tree, path, places),
+                Tree::Replacement(tree) => note(tree, path, places),
                 Tree::Leaf(_) | Tree::List(_) => {}
             }
         }
@@ -42,8 +42,8 @@ impl Tree {
     }
 
     /// The settings that several policies have, each by itself, after the others; `None` if there are none.
-    pub(crate) fn apart(&self) -> Option<Vec<Self>> {
-        let places = self.places_of_each();
+    pub(crate) fn split_side_by_side(&self) -> Option<Vec<Self>> {
+        let places = self.side_by_side_paths();
         if places.is_empty() {
             return None;
         }
@@ -51,7 +51,7 @@ impl Tree {
         let mut apart = Vec::new();
         for place in places {
             let place: Vec<String> = place.iter().map(ToString::to_string).collect();
-            if let Some(Self::Each(each)) = self.at(&place) {
+            if let Some(Self::SideBySide(each)) = self.at(&place) {
                 let each = each.iter();
                 apart.extend(each.map(|tree| Self::nested(tree, &place)));
             }
@@ -61,10 +61,10 @@ impl Tree {
         Some(apart)
     }
 
-    fn into_each(self) -> Vec<Self> {
+    fn into_side_by_side(self) -> Vec<Self> {
         match self {
-            Self::Each(each) => each,
-            Self::Instead(tree) => tree.into_each(),
+            Self::SideBySide(each) => each,
+            Self::Replacement(tree) => tree.into_side_by_side(),
             one => vec![one],
         }
     }

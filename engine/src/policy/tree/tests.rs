@@ -24,7 +24,7 @@ fn read(value: Value, policy: &str) -> Tree {
         value: value.into(),
         policy: policy.clone(),
         strategy: None,
-        is_implied: false,
+        is_controller_default: false,
     })
 }
 
@@ -76,7 +76,7 @@ fn nearest<'a>(tree: &'a Tree, path: &[Arc<str>]) -> &'a Tree {
 
 fn without(tree: &Tree) -> &Tree {
     match tree {
-        Tree::Instead(tree) => without(tree),
+        Tree::Replacement(tree) => without(tree),
         tree => tree,
     }
 }

@@ -11,17 +11,17 @@ use crate::model::ids::GroupKind;
 use crate::model::object::Object;
 use crate::policy::Precedence;
 use crate::routing::hostname::specificity;
-use crate::routing::spec::{Dialect, MatchSpec, rules};
+use crate::routing::spec::{MatchSpec, RouteProtocol, rules};
 
-fn wants(dialect: Dialect, wants: &serde_json::Value) -> MatchSpec {
+fn wants(dialect: RouteProtocol, wants: &serde_json::Value) -> MatchSpec {
     let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
     let mut rules = rules(dialect, &spec).unwrap();
     rules.remove(0).matches.remove(0).unwrap()
 }
 
-fn by(dialect: Dialect, order: RuleOrder, json: &serde_json::Value) -> Rank {
+fn by(dialect: RouteProtocol, order: RuleOrder, json: &serde_json::Value) -> Rank {
     // HTTPRoutes come after GRPCRoutes.
-    let kind = usize::from(dialect == Dialect::Http);
+    let kind = usize::from(dialect == RouteProtocol::Http);
     let context = RankContext {
         kind,
         order,
@@ -31,11 +31,11 @@ fn by(dialect: Dialect, order: RuleOrder, json: &serde_json::Value) -> Rank {
 }
 
 fn http_by(order: RuleOrder, json: &serde_json::Value) -> Rank {
-    by(Dialect::Http, order, json)
+    by(RouteProtocol::Http, order, json)
 }
 
 fn grpc_by(order: RuleOrder, json: &serde_json::Value) -> Rank {
-    by(Dialect::Grpc, order, json)
+    by(RouteProtocol::Grpc, order, json)
 }
 
 fn path(kind: &str, value: &str) -> serde_json::Value {
@@ -245,7 +245,7 @@ fn istio_has_a_list_for_each_kind_and_hostname() {
             order,
             ..RankContext::default()
         };
-        Rank::for_match(&wants(Dialect::Http, &json!({"path": path})), context)
+        Rank::for_match(&wants(RouteProtocol::Http, &json!({"path": path})), context)
     };
     let (exact, prefix) = (
         json!({"type": "Exact", "value": "/a"}),
@@ -285,7 +285,7 @@ fn the_hostname_goes_before_everything_in_a_match() {
             hostname,
             ..RankContext::default()
         };
-        Rank::for_match(&wants(Dialect::Http, &json), context)
+        Rank::for_match(&wants(RouteProtocol::Http, &json), context)
     };
     let exact = json!({"path": {"type": "Exact", "value": "/"}, "method": "GET"});
     let hostnames = patterns.map(Some).into_iter().chain([None]);

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Snapshot;
-use crate::model::acceptance::Acceptance;
+use crate::model::acceptance::GatewayListeners;
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 
 /// The acceptance by Gateway. Snapshots share it as long as no object changes that it depends on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acceptances(
-    Arc<Mutex<HashMap<ObjectKey, Arc<Acceptance>, PrehashedBuildHasher>>>,
+    Arc<Mutex<HashMap<ObjectKey, Arc<GatewayListeners>, PrehashedBuildHasher>>>,
 );
 
 // === impl Snapshot ===
@@ -29,8 +29,8 @@ impl Acceptances {
     pub(super) fn get_or_find(
         &self,
         gateway: &ObjectKey,
-        find: impl FnOnce() -> Acceptance,
-    ) -> Arc<Acceptance> {
+        find: impl FnOnce() -> GatewayListeners,
+    ) -> Arc<GatewayListeners> {
         // Entries are complete when they are inserted, so a poisoned lock does no harm.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(gateway) {

@@ -26,7 +26,7 @@ pub(super) struct AttachmentIndex {
 }
 
 /// Where a policy is in the index.
-enum Entry {
+enum IndexedTarget {
     Naming(ObjectKey),
     Selecting(GroupKind, Arc<str>),
 }
@@ -37,11 +37,11 @@ impl AttachmentIndex {
         for entry in entries(policy) {
             let policy = Ordered(policy.clone());
             match entry {
-                Entry::Naming(key) => match self.naming.get_mut(&key) {
+                IndexedTarget::Naming(key) => match self.naming.get_mut(&key) {
                     Some(policies) => policies.insert(policy),
                     None => drop(self.naming.insert(key, SmallSet::One(policy))),
                 },
-                Entry::Selecting(kind, namespace) => {
+                IndexedTarget::Selecting(kind, namespace) => {
                     let namespaces = self.selecting.entry(kind).or_default();
                     match namespaces.get_mut(&namespace) {
                         Some(policies) => policies.insert(policy),
@@ -58,12 +58,12 @@ impl AttachmentIndex {
             let policy = Ordered(policy.clone());
             let is_last = |policies: &mut OrderedPolicies| !policies.remove(&policy);
             match entry {
-                Entry::Naming(key) => {
+                IndexedTarget::Naming(key) => {
                     if self.naming.get_mut(&key).is_some_and(is_last) {
                         self.naming.remove(&key);
                     }
                 }
-                Entry::Selecting(kind, namespace) => {
+                IndexedTarget::Selecting(kind, namespace) => {
                     let Some(namespaces) = self.selecting.get_mut(&kind) else {
                         continue;
                     };
@@ -97,7 +97,7 @@ impl AttachmentIndex {
 }
 
 /// The entries of a policy in the index.
-fn entries(policy: &Policy) -> impl Iterator<Item = Entry> {
+fn entries(policy: &Policy) -> impl Iterator<Item = IndexedTarget> {
     let own = &policy.key().namespace;
     policy.targets.iter().map(move |target| {
         let kind = target.gk.clone();
@@ -108,10 +108,10 @@ fn entries(policy: &Policy) -> impl Iterator<Item = Entry> {
         };
         match &target.select {
             Select::Name(name) | Select::Filter(name, _) => {
-                Entry::Naming(ObjectKey::new(kind, namespace, name.clone()))
+                IndexedTarget::Naming(ObjectKey::new(kind, namespace, name.clone()))
             }
             Select::Labels(_) | Select::Pods(_) | Select::Annotated(..) => {
-                Entry::Selecting(kind, namespace)
+                IndexedTarget::Selecting(kind, namespace)
             }
         }
     })

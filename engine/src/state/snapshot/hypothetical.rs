@@ -64,7 +64,7 @@ impl Snapshot {
     }
 
     /// The state that controllers reported about, if this one is assumed.
-    pub(crate) fn seen(&self) -> Option<&Self> {
+    pub(crate) fn observed_by_controllers(&self) -> Option<&Self> {
         self.seen.as_deref()
     }
 
@@ -80,14 +80,14 @@ impl Snapshot {
     }
 
     /// Whether an object is assumed to differ from what controllers saw.
-    pub(crate) fn is_supposed(&self, key: &ObjectKey) -> bool {
+    pub(crate) fn is_hypothetical(&self, key: &ObjectKey) -> bool {
         !self.changes.is_empty() && self.changes.contains(key)
     }
 
     /// Whether there is an object of a kind, the assumed one included.
     pub(crate) fn has_any(&self, gk: &GroupKind) -> bool {
-        let mut supposed = self.supposed.iter();
-        self.count(gk) > 0 || supposed.any(|object| object.key.gk == *gk)
+        let mut hypothetical = self.hypothetical.iter();
+        self.count(gk) > 0 || hypothetical.any(|object| object.key.gk == *gk)
     }
 
     /// Gives an object of a manifest the reported status of the stored one: the API server ignores the status of manifests. A new
@@ -124,7 +124,7 @@ impl Snapshot {
         if self.is_changed_by(&object) {
             next.changes.insert(object.key.clone());
         }
-        next.supposed = Some(object);
+        next.hypothetical = Some(object);
         next.seen = self.as_seen();
         next
     }

@@ -13,19 +13,19 @@ const BITS: u32 = 4;
 /// Children of a branch.
 const WIDTH: usize = 1 << BITS;
 /// Entries of a leaf, unless the hash has no more bits.
-const MOST: usize = 32;
+const MAX_LEAF_ENTRIES: usize = 32;
 /// Branches with no more entries than this become a leaf again.
-const FEW: usize = MOST / 2;
+const MAX_MERGED_ENTRIES: usize = MAX_LEAF_ENTRIES / 2;
 
 /// A persistent map keyed by object.
 #[derive(Clone, Debug)]
 pub(super) struct ObjectMap<V> {
-    root: Node<V>,
+    root: TrieNode<V>,
     len: usize,
 }
 
 #[derive(Clone, Debug)]
-enum Node<V> {
+enum TrieNode<V> {
     Leaf(Arc<[Entry<V>]>),
     Branch(Arc<[Self; WIDTH]>),
 }
@@ -40,7 +40,7 @@ struct Entry<V> {
 
 /// Iterates over entries in no particular order.
 struct Entries<'a, V> {
-    above: Vec<slice::Iter<'a, Node<V>>>,
+    above: Vec<slice::Iter<'a, TrieNode<V>>>,
     leaf: slice::Iter<'a, Entry<V>>,
 }
 
@@ -57,8 +57,8 @@ impl<V> ObjectMap<V> {
         let (mut node, mut bits) = (&self.root, key.hashed());
         loop {
             match node {
-                Node::Branch(nodes) => node = nodes.get(branch(bits))?,
-                Node::Leaf(entries) => {
+                TrieNode::Branch(nodes) => node = nodes.get(branch(bits))?,
+                TrieNode::Leaf(entries) => {
                     let mut entries = entries.iter();
                     let entry = entries.find(|entry| entry.is_of(key))?;
                     return Some(&entry.value);
@@ -96,8 +96,8 @@ impl<V: Clone> ObjectMap<V> {
         let (mut node, mut bits) = (&mut self.root, key.hashed());
         loop {
             match node {
-                Node::Branch(nodes) => node = Arc::make_mut(nodes).get_mut(branch(bits))?,
-                Node::Leaf(entries) => {
+                TrieNode::Branch(nodes) => node = Arc::make_mut(nodes).get_mut(branch(bits))?,
+                TrieNode::Leaf(entries) => {
                     let mut entries = Arc::make_mut(entries).iter_mut();
                     let entry = entries.find(|entry| entry.is_of(key))?;
                     return Some(&mut entry.value);
@@ -127,21 +127,21 @@ impl<V: Clone> ObjectMap<V> {
 impl<V> Default for ObjectMap<V> {
     fn default() -> Self {
         Self {
-            root: Node::default(),
+            root: TrieNode::default(),
             len: 0,
         }
     }
 }
 
-// === impl Node ===
+// === impl TrieNode ===
 
-impl<V> Default for Node<V> {
+impl<V> Default for TrieNode<V> {
     fn default() -> Self {
         Self::Leaf(Arc::default())
     }
 }
 
-impl<V: Clone> Node<V> {
+impl<V: Clone> TrieNode<V> {
     /// Inserts into a node that `used` bits of the hash lead to.
     fn insert(&mut self, used: u32, new: Entry<V>) -> Option<V> {
         match self {
@@ -155,7 +155,7 @@ impl<V: Clone> Node<V> {
                     let entry = Arc::make_mut(entries).get_mut(at)?;
                     return Some(std::mem::replace(entry, new).value);
                 }
-                if entries.len() < MOST || used + BITS > u64::BITS {
+                if entries.len() < MAX_LEAF_ENTRIES || used + BITS > u64::BITS {
                     *entries = entries.iter().cloned().chain([new]).collect();
                     return None;
                 }
@@ -204,7 +204,7 @@ impl<V: Clone> Node<V> {
             Self::Leaf(entries) => &**entries,
             Self::Branch(_) => &[],
         });
-        (all <= FEW).then(|| leaves.cloned().collect())
+        (all <= MAX_MERGED_ENTRIES).then(|| leaves.cloned().collect())
     }
 }
 
@@ -219,10 +219,10 @@ impl<V> Entry<V> {
 // === impl Entries ===
 
 impl<'a, V> Entries<'a, V> {
-    fn enter(&mut self, node: &'a Node<V>) {
+    fn enter(&mut self, node: &'a TrieNode<V>) {
         match node {
-            Node::Leaf(entries) => self.leaf = entries.iter(),
-            Node::Branch(nodes) => self.above.push(nodes.iter()),
+            TrieNode::Leaf(entries) => self.leaf = entries.iter(),
+            TrieNode::Branch(nodes) => self.above.push(nodes.iter()),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{ParentAttachment, PoliciesByHostname, RouteKindConflicts, attachment};
 
-/// The reason if routes are attached to a listener or a `ListenerSet`, and the policies of other listeners act on their
+/// The reason if routes are attached to a listener or a `ListenerSet`, and the policies of other listeners apply to their
 /// requests.
 pub(super) fn of_other_listeners(
     snapshot: &Snapshot,
@@ -20,7 +20,7 @@ pub(super) fn of_other_listeners(
 ) -> Option<String> {
     let owner = snapshot.get(&target.object)?;
     let is_reached = groups.iter().any(|group| !group.paths.routes.is_empty());
-    if is_reached || !policy.profile.inherits() || owner.listeners().is_empty() {
+    if is_reached || !policy.profile.is_inherited() || owner.listeners().is_empty() {
         return None;
     }
     let by_hostname = PoliciesByHostname::around(snapshot, &owner.key)?;

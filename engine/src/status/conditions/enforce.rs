@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::acts_on::ActsOn;
-use super::idle::idle;
-use super::unknown::{if_it_delegates, if_it_is_refused};
+use super::effective_targets::EffectiveTargets;
+use super::no_effect::no_effect;
+use super::unknown::{if_it_delegates, if_it_is_rejected};
 use super::{NoEffect, State, TargetStatus, Winner};
-use crate::effective::{Outcome, PathGroup, Stack, has_narrower_listener};
+use crate::effective::{PathGroup, Stack, StackAndEffective, has_narrower_listener};
 use crate::kinds::profile::SameTarget;
 use crate::merge::{PolicyOutcome, ValuesInForce, act_together, policies_in_force};
 use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
@@ -50,7 +50,8 @@ fn has_others(stack: &Stack, policy: &Policy) -> bool {
 
 /// The maximum number of leaves of a policy that [`enforce`] visits.
 pub(super) fn cost(policy: &Policy, groups: &[&PathGroup]) -> usize {
-    let outcomes: maps::HashSet<Outcome> = groups.iter().map(|group| group.outcome()).collect();
+    let outcomes: maps::HashSet<StackAndEffective> =
+        groups.iter().map(|group| group.outcome()).collect();
     outcomes.len() * policy.leaves()
 }
 
@@ -66,31 +67,31 @@ pub(super) fn enforce(
 ) {
     let counts = |group: &&&PathGroup| group.complete && group.attached;
     let mut tally = PathCounts::default();
-    let mut known: maps::HashMap<Outcome, Option<InForce>> = maps::HashMap::default();
+    let mut known: maps::HashMap<StackAndEffective, Option<PathState>> = maps::HashMap::default();
     // By list of ancestor paths, which many groups share.
     let mut through: maps::HashMap<&AncestorPaths, PathCounts> = maps::HashMap::default();
     let mut paths: Option<Arc<[SettingPath]>> = None;
-    let (mut unordered, mut refused, mut passes_over) = (None, None, false);
+    let (mut unordered, mut rejected, mut passes_over) = (None, None, false);
     for group in groups.iter().filter(counts) {
         let in_force = *known.entry(group.outcome()).or_insert_with(|| {
             if is_idle_here(policy, group) {
                 return None;
             }
-            if let Some(why) = group.refused_merge(policy) {
-                refused = Some(why.to_string());
-                return Some(InForce::Not);
+            if let Some(why) = group.rejected_merge(policy) {
+                rejected = Some(why.to_string());
+                return Some(PathState::Not);
             }
             if unordered.is_none() {
                 unordered = unsettled(policy, group, &status.target);
             }
             record_merged(policy, group, status);
-            if group.only_passes_over(policy) {
+            if group.only_overrides_without_merge(policy) {
                 passes_over = true;
-                status.meets_others = true;
-                return Some(InForce::Whole);
+                status.shares_paths = true;
+                return Some(PathState::Whole);
             }
             let sole = group.effective.sole();
-            let sole = sole.map(|sole| group.passed_over_by(policy).unwrap_or(sole));
+            let sole = sole.map(|sole| group.overridden_without_merge_by(policy).unwrap_or(sole));
             if let Some(other) = sole.filter(|sole| *sole != policy.key()) {
                 let acting = group.with_settings_here(policy);
                 if acting.variant() == policy.variant() {
@@ -99,11 +100,11 @@ pub(super) fn enforce(
                 } else {
                     record_override(other, group, &paths_of(acting), status);
                 }
-                return Some(InForce::Not);
+                return Some(PathState::Not);
             }
             let outcome = group.outcome_of(policy);
-            let in_force = InForce::from_outcome(&outcome);
-            status.meets_others |= outcome.is_in_force && has_others(&group.stack, policy);
+            let in_force = PathState::from_outcome(&outcome);
+            status.shares_paths |= outcome.is_in_force && has_others(&group.stack, policy);
             record_outcome(policy, group, outcome, status);
             Some(in_force)
         });
@@ -113,11 +114,11 @@ pub(super) fn enforce(
         tally.count(in_force);
         let of_list = through.entry(&group.paths.ancestors).or_default();
         of_list.count(in_force);
-        let is_in_force = in_force != InForce::Not;
+        let is_in_force = in_force != PathState::Not;
         if is_in_force {
-            status.acts_on.add(group);
+            status.effective_targets.add(group);
         }
-        status.below.add(group, &status.target, is_in_force);
+        status.paths_below.add(group, &status.target, is_in_force);
     }
     let mut by_gateway: HashMap<ObjectKey, PathCounts, PrehashedBuildHasher> = HashMap::default();
     for (ancestors, tally_of_list) in through {
@@ -126,14 +127,14 @@ pub(super) fn enforce(
         }
     }
     let with_state = |(key, tally): (ObjectKey, PathCounts)| Some((key, tally.state()?));
-    status.through = by_gateway.into_iter().filter_map(with_state).collect();
+    status.state_by_gateway = by_gateway.into_iter().filter_map(with_state).collect();
     status.state = Some(if policy.adds_nothing() && !passes_over {
         without_settings(policy, status)
     } else {
-        let idle = || idle(snapshot, policy, groups, &status.target);
+        let idle = || no_effect(snapshot, policy, groups, &status.target);
         let state = tally.state().unwrap_or_else(idle);
-        let state = match refused {
-            Some(why) if state == State::Overridden && status.by.is_empty() => {
+        let state = match rejected {
+            Some(why) if state == State::Overridden && status.overridden_by.is_empty() => {
                 State::NoEffect(NoEffect::lasting(why))
             }
             _ => state,
@@ -141,13 +142,13 @@ pub(super) fn enforce(
         unless_unknown(snapshot, policy, &status.target, state, unordered)
     });
     if is_route(&status.target.object.gk) {
-        status.note_passed_by(without_policy(snapshot, policy, groups));
+        status.note_gateways_not_applying(without_policy(snapshot, policy, groups));
     }
 }
 
 /// The state of a policy that has no settings and replaces none: it applies nowhere.
 fn without_settings(policy: &Policy, status: &mut TargetStatus) -> State {
-    status.acts_on = ActsOn::default();
+    status.effective_targets = EffectiveTargets::default();
     let why = policy.why_not_applied().map(ToString::to_string);
     let why = why.unwrap_or_else(|| "it sets nothing".to_owned());
     State::NoEffect(NoEffect::lasting(why))
@@ -169,7 +170,7 @@ fn unless_unknown(
     let elsewhere = is_idle.then(elsewhere).flatten();
     let unknown = elsewhere
         .or_else(|| if_it_delegates(snapshot, target))
-        .or_else(|| if_it_is_refused(snapshot, target))
+        .or_else(|| if_it_is_rejected(snapshot, target))
         .or(unordered);
     unknown.map_or(state, State::Unknown)
 }
@@ -183,30 +184,30 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
         .stack
         .iter()
         .find(|level| level.step.place == *target)?;
-    let rivals = level.policies.iter();
+    let others = level.policies.iter();
     // An override goes before a default, whatever the order.
-    let is_equal = |rival: &&Arc<Policy>| rival.strategies == policy.strategies;
-    let rivals = rivals.filter(|rival| rival.key() != policy.key() && act_together(policy, rival));
-    let rivals = rivals.filter(is_equal);
-    let rivals: Vec<&Arc<Policy>> = rivals.collect();
+    let is_equal = |other: &&Arc<Policy>| other.strategies == policy.strategies;
+    let others = others.filter(|other| other.key() != policy.key() && act_together(policy, other));
+    let others = others.filter(is_equal);
+    let others: Vec<&Arc<Policy>> = others.collect();
     let accumulated = &policy.profile.merging.accumulate_per_stage;
     let mut leaves = group.effective.leaves();
     leaves.retain(|(path, _)| !accumulated.iter().any(|setting| is_under(path, setting)));
     leaves.iter().find_map(|(path, setting)| {
         let is_owner = |one: &Policy| setting.policy == *one.key();
         let differs = |one: &Policy| !is_owner(one) && sets_otherwise(one, path, &setting.value);
-        let rival = if differs(policy) {
-            rivals.iter().find(|rival| is_owner(rival))?
+        let other = if differs(policy) {
+            others.iter().find(|other| is_owner(other))?
         } else if is_owner(policy) || sets(policy, path) {
-            rivals.iter().find(|rival| differs(rival))?
+            others.iter().find(|other| differs(other))?
         } else {
             return None;
         };
         let path: Vec<String> = path.iter().map(ToString::to_string).collect();
         let whole = whole_setting(&policy.profile.merging.atomic_fields, &path);
         let shown = whole.unwrap_or(&path);
-        let name = rival.key().path();
-        let does = if rival.parts().any(|part| part.tree().at(shown).is_some()) {
+        let name = other.key().path();
+        let does = if other.stanzas().any(|part| part.tree().at(shown).is_some()) {
             format!("{name} also sets {} on {target}", shown.join("."))
         } else {
             format!("{name} is on {target}, too")
@@ -220,16 +221,16 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
 /// Whether a policy sets a field.
 fn sets(policy: &Policy, path: &[Arc<str>]) -> bool {
     let path: Vec<String> = path.iter().map(ToString::to_string).collect();
-    policy.parts().any(|part| part.tree().at(&path).is_some())
+    policy.stanzas().any(|part| part.tree().at(&path).is_some())
 }
 
 /// Whether a policy sets a field to another value, or other fields of a setting that is taken as a whole with it.
 fn sets_otherwise(policy: &Policy, path: &[Arc<str>], value: &JsonText) -> bool {
     let path: Vec<String> = path.iter().map(ToString::to_string).collect();
-    let is_whole = policy.parts().all(StanzaRef::is_whole);
+    let is_whole = policy.stanzas().all(StanzaRef::is_whole);
     let whole = whole_setting(&policy.profile.merging.atomic_fields, &path);
     let whole = if is_whole { Some(&[][..]) } else { whole };
-    policy.parts().any(|part| match part.tree().at(&path) {
+    policy.stanzas().any(|part| match part.tree().at(&path) {
         Some(Tree::Leaf(own)) => own.value != *value,
         Some(_) => true,
         None => whole.is_some_and(|whole| part.tree().at(whole).is_some()),
@@ -246,7 +247,7 @@ fn whole_setting<'p>(wholes: &[Vec<String>], path: &'p [String]) -> Option<&'p [
     path.get(..lengths.max()?)
 }
 
-/// The Gateways through which requests reach a route of the groups, and on which the policy does not act.
+/// The Gateways through which requests reach a route of the groups, and to which the policy does not apply.
 fn without_policy(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -273,9 +274,9 @@ fn without_policy(
         .collect()
 }
 
-/// Whether none of a policy's settings acts on the listeners or routes of a group, and it replaces no other policy there.
+/// Whether none of a policy's settings applies to the listeners or routes of a group, and it replaces no other policy there.
 fn is_idle_here(policy: &Policy, group: &PathGroup) -> bool {
-    if group.refused_merge(policy).is_some() {
+    if group.rejected_merge(policy).is_some() {
         return false;
     }
     if policy.lacks_required() && does_nothing(policy, group) {
@@ -296,13 +297,13 @@ fn does_nothing(policy: &Policy, group: &PathGroup) -> bool {
         return true;
     }
     let replaces_others =
-        policy.parts().any(StanzaRef::is_override) && has_others(&group.stack, policy);
+        policy.stanzas().any(StanzaRef::is_override) && has_others(&group.stack, policy);
     group.effective.lacks_required(&policy.profile) && !replaces_others
 }
 
-/// The settings of a policy, without duplicates: a policy of the legacy dialect may set a field twice.
+/// The settings of a policy, without duplicates: a policy of GEP-713 of 2021 may set a field twice.
 fn paths_of(policy: &Policy) -> Arc<[SettingPath]> {
-    let paths: BTreeSet<SettingPath> = policy.parts().flat_map(StanzaRef::paths).collect();
+    let paths: BTreeSet<SettingPath> = policy.stanzas().flat_map(StanzaRef::paths).collect();
     paths.into_iter().collect()
 }
 
@@ -316,14 +317,14 @@ fn record_override(
     if lost.is_empty() {
         return;
     }
-    let winner = status.by.entry(by.clone()).or_default();
+    let winner = status.overridden_by.entry(by.clone()).or_default();
     for level in group.stack.iter() {
         if level.policies.has(by) {
             winner.from.insert(level.step.place.clone());
         }
     }
     winner.settings.add_whole(&group.effective, lost);
-    status.lost.add_all(lost, by);
+    status.overridden_settings.add_all(lost, by);
 }
 
 /// Records the policies that the settings of a policy merge with on some paths.
@@ -343,25 +344,25 @@ fn record_outcome(
     outcome: PolicyOutcome,
     status: &mut TargetStatus,
 ) {
-    note(group, &outcome, &mut status.by);
+    note(group, &outcome, &mut status.overridden_by);
     if outcome.is_in_force {
         let others = policies_in_force(&group.effective).filter(|other| other != policy.key());
         status.merged_with.extend(others);
     }
-    status.lost.add(outcome.lost);
+    status.overridden_settings.add(outcome.lost);
 }
 
 /// Whether a policy is in force on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum InForce {
+enum PathState {
     Whole,
     Partly,
     Not,
 }
 
-// === impl InForce ===
+// === impl PathState ===
 
-impl InForce {
+impl PathState {
     fn from_outcome(outcome: &PolicyOutcome) -> Self {
         match (outcome.is_in_force, outcome.lost.is_empty()) {
             (true, true) => Self::Whole,
@@ -382,11 +383,11 @@ struct PathCounts {
 // === impl PathCounts ===
 
 impl PathCounts {
-    fn count(&mut self, in_force: InForce) {
+    fn count(&mut self, in_force: PathState) {
         match in_force {
-            InForce::Whole => self.whole += 1,
-            InForce::Partly => self.partly += 1,
-            InForce::Not => self.not += 1,
+            PathState::Whole => self.whole += 1,
+            PathState::Partly => self.partly += 1,
+            PathState::Not => self.not += 1,
         }
     }
 

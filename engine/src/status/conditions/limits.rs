@@ -17,8 +17,11 @@ impl TargetStatus {
     }
 
     /// Notes the Gateways through which requests reach the target without the policy.
-    pub(super) fn note_passed_by(&mut self, gateways: impl IntoIterator<Item = ObjectKey>) {
-        self.passed_by.extend(gateways);
+    pub(super) fn note_gateways_not_applying(
+        &mut self,
+        gateways: impl IntoIterator<Item = ObjectKey>,
+    ) {
+        self.gateways_not_applying.extend(gateways);
         self.enforce_partly();
     }
 
@@ -32,7 +35,7 @@ impl TargetStatus {
         self.enforce_partly();
         let owners = self.narrower_listeners.iter().map(|place| &place.object);
         for owner in owners {
-            let through = self.through.get_mut(gateway_of(snapshot, owner));
+            let through = self.state_by_gateway.get_mut(gateway_of(snapshot, owner));
             if let Some(state) = through.filter(|state| **state == State::Enforced) {
                 *state = State::PartiallyEnforced;
             }
@@ -41,7 +44,8 @@ impl TargetStatus {
 
     /// A policy with limits that is in force on other paths is partly enforced.
     fn enforce_partly(&mut self) {
-        let is_limited = !(self.passed_by.is_empty() && self.narrower_listeners.is_empty());
+        let is_limited =
+            !(self.gateways_not_applying.is_empty() && self.narrower_listeners.is_empty());
         if is_limited && self.state == Some(State::Enforced) {
             self.state = Some(State::PartiallyEnforced);
         }
@@ -73,7 +77,9 @@ impl PolicyStatus {
 
 fn in_words(targets: &[TargetStatus]) -> Vec<String> {
     let mut limits = Vec::new();
-    let passed_by = targets.iter().flat_map(|target| &target.passed_by);
+    let passed_by = targets
+        .iter()
+        .flat_map(|target| &target.gateways_not_applying);
     let passed_by: BTreeSet<String> = passed_by.map(ToString::to_string).collect();
     if !passed_by.is_empty() {
         limits.push(format!(

@@ -6,7 +6,7 @@ use crate::model::ids::ObjectKey;
 
 /// One condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condition {
+pub struct ExpectedCondition {
     /// The type.
     pub kind: &'static str,
     /// Whether it holds.
@@ -25,7 +25,7 @@ pub fn conditions(
     status: &PolicyStatus,
     gateway: Option<&ObjectKey>,
     why: WhyNot<'_>,
-) -> Vec<Condition> {
+) -> Vec<ExpectedCondition> {
     let mut conditions = vec![accepted(status, gateway, why)];
     let not_enforced = match &status.accepted {
         Accepted::Rejected(report) if !report.is_rejection => {
@@ -42,7 +42,10 @@ pub fn conditions(
         }
         None => status.state.clone(),
         Some(gateway) => {
-            let mut through = status.targets.iter().filter_map(|t| t.through.get(gateway));
+            let mut through = status
+                .targets
+                .iter()
+                .filter_map(|t| t.state_by_gateway.get(gateway));
             let first = through.next();
             let same = through.all(|state| Some(state) == first);
             let first = first.cloned();
@@ -75,9 +78,10 @@ fn accepted(
     policy_status: &PolicyStatus,
     gateway: Option<&ObjectKey>,
     why: WhyNot<'_>,
-) -> Condition {
-    let is_asked =
-        |target: &&TargetStatus| gateway.is_none_or(|key| target.through.contains_key(key));
+) -> ExpectedCondition {
+    let is_asked = |target: &&TargetStatus| {
+        gateway.is_none_or(|key| target.state_by_gateway.contains_key(key))
+    };
     let attached = policy_status.targets.iter().filter(is_asked);
     let attached = attached.filter(|target| target.accepted == Accepted::Accepted);
     // Controllers reject a policy on a target of which they leave out sections.
@@ -89,7 +93,7 @@ fn accepted(
             (false, "Invalid", format!("Its controller reports {report}"))
         }
         Accepted::Accepted | Accepted::Rejected(_) => (true, "Accepted", "Attached".to_owned()),
-        Accepted::Clashing(why) => (false, why.reason, why.message.clone()),
+        Accepted::ExpectedRejection(why) => (false, why.reason, why.message.clone()),
         Accepted::Invalid => {
             let known = why(None).map(capitalized);
             let unknown = || "The strategy, the target or a field cannot be used".to_owned();
@@ -106,7 +110,7 @@ fn accepted(
             format!("{with} is already attached to the target and takes precedence"),
         ),
     };
-    Condition {
+    ExpectedCondition {
         kind: "Accepted",
         status,
         reason,
@@ -152,7 +156,7 @@ fn capitalized(why: String) -> String {
     }
 }
 
-fn enforced(status: &PolicyStatus, state: &State, attached: Option<String>) -> Condition {
+fn enforced(status: &PolicyStatus, state: &State, attached: Option<String>) -> ExpectedCondition {
     let (kind, holds, message) = match state {
         State::Enforced => ("Enforced", true, "All of it is in force".to_owned()),
         State::PartiallyEnforced => ("PartiallyEnforced", true, parts(status, attached)),
@@ -165,7 +169,7 @@ fn enforced(status: &PolicyStatus, state: &State, attached: Option<String>) -> C
         State::Unknown(why) => ("Enforced", false, format!("Not known: {why}")),
     };
     let reason = if holds { kind } else { "NoEffect" };
-    Condition {
+    ExpectedCondition {
         kind,
         status: holds,
         reason,
@@ -174,14 +178,14 @@ fn enforced(status: &PolicyStatus, state: &State, attached: Option<String>) -> C
 }
 
 /// The same condition under the name that GEP-713 uses since 2026, in addition to the older ones.
-fn programmed(state: &State, enforced: &Condition) -> Condition {
+fn programmed(state: &State, enforced: &ExpectedCondition) -> ExpectedCondition {
     let (status, reason) = match state {
         State::Enforced => (true, "Programmed"),
         State::PartiallyEnforced => (true, "PartiallyProgrammed"),
         State::Overridden => (false, "Overridden"),
         State::NoEffect(_) | State::Unknown(_) => (false, enforced.reason),
     };
-    Condition {
+    ExpectedCondition {
         kind: "Programmed",
         status,
         reason,
@@ -193,7 +197,7 @@ fn programmed(state: &State, enforced: &Condition) -> Condition {
 fn parts(status: &PolicyStatus, attached: Option<String>) -> String {
     let mut parts: Vec<String> = Vec::new();
     for target in &status.targets {
-        for (path, by) in target.lost.by_setting() {
+        for (path, by) in target.overridden_settings.by_setting() {
             let part = format!("{} by {}", path.join("."), names(by));
             if !parts.contains(&part) {
                 parts.push(part);
@@ -225,7 +229,7 @@ fn names<'a>(policies: impl IntoIterator<Item = &'a ObjectKey>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Condition, NoEffect, State, programmed};
+    use super::{ExpectedCondition, NoEffect, State, programmed};
 
     /// The table of GEP-713, status conditions.
     #[test]
@@ -240,7 +244,7 @@ mod tests {
                 "NoEffect",
             ),
         ] {
-            let enforced = Condition {
+            let enforced = ExpectedCondition {
                 kind: "Enforced",
                 status: true,
                 reason: "NoEffect",

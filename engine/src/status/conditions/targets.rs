@@ -1,4 +1,4 @@
-//! `<Kind>Affected`: the conditions by which objects report the policies that act on them (GEP-713, target object
+//! `<Kind>Affected`: the conditions by which objects report the policies that apply to them (GEP-713, target object
 //! status).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use std::num::NonZeroI64;
 use std::sync::Arc;
 
 use crate::effective::Resolver;
-use crate::effective::affected::{Acting, acting_on, acting_through};
+use crate::effective::applying::{ApplyingPolicy, applying_through, applying_to};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Node, ParentRef};
 use crate::topology::reports::controller;
@@ -36,7 +36,7 @@ impl Affected {
 
 /// The conditions that an object should have, by policy kind; those of listeners come after its own.
 pub fn affected(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Affected> {
-    let acting = acting_on(resolver, key);
+    let acting = applying_to(resolver, key);
     conditions(resolver, key, &acting)
 }
 
@@ -46,11 +46,15 @@ pub fn affected_through(
     route: &ObjectKey,
     parent: &ParentRef,
 ) -> Vec<Affected> {
-    let acting = acting_through(resolver, route, parent);
+    let acting = applying_through(resolver, route, parent);
     conditions(resolver, route, &acting)
 }
 
-fn conditions(resolver: &mut Resolver<'_>, key: &ObjectKey, acting: &[Acting]) -> Vec<Affected> {
+fn conditions(
+    resolver: &mut Resolver<'_>,
+    key: &ObjectKey,
+    acting: &[ApplyingPolicy],
+) -> Vec<Affected> {
     let object = resolver.snapshot().get(key).cloned();
     let observed_generation = object
         .as_ref()

@@ -8,7 +8,7 @@ use crate::model::wording::plural;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{Unfollowed, may_stand_for_routes, unfollowed, unknown_parent};
-use crate::topology::{attached_of_own_kind, controller_facts, perhaps_refused_for};
+use crate::topology::{attached_of_own_kind, controller_facts, perhaps_rejected_for};
 
 /// The reason, if there is one, for a policy without a known effective target.
 pub(super) fn unknown(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
@@ -46,10 +46,10 @@ pub(super) fn if_it_delegates(snapshot: &Snapshot, target: &Place) -> Option<Str
         .flatten()
 }
 
-/// The reason if the controller of a route, which is not known, may refuse it for an older route of another kind.
-pub(super) fn if_it_is_refused(snapshot: &Snapshot, target: &Place) -> Option<String> {
+/// The reason if the controller of a route, which is not known, may reject it for an older route of another kind.
+pub(super) fn if_it_is_rejected(snapshot: &Snapshot, target: &Place) -> Option<String> {
     let route = snapshot.get(&target.object)?;
-    let older = perhaps_refused_for(snapshot, route)?;
+    let older = perhaps_rejected_for(snapshot, route)?;
     Some(format!(
         "a controller may accept only one kind of routes for a hostname, and {} is older: whether it accepts {} is not known",
         older.key, target.object

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::answer::Named;
-use crate::answer::explanation::{PolicyOnRequest, PolicyOutcome};
+use crate::answer::explanation::{PolicyOnRequest, StateOnRequest};
 use crate::engine::attachment::conflict::conflict_winner;
 use crate::engine::effective::PathGroup;
 use crate::engine::model::ids::{ObjectKey, Place};
@@ -24,7 +24,7 @@ pub(super) struct PolicyOnPath {
     pub(super) conflicted: bool,
     /// Why its controllers reject it.
     pub(super) rejection: Option<Rejected>,
-    /// Why it is not known whether it acts.
+    /// Why it is not known whether it applies.
     pub(super) unknown: Option<String>,
     /// Whether it is rejected and still replaces policies above it.
     pub(super) keeps_place: bool,
@@ -62,7 +62,7 @@ impl PolicyOnPath {
             self.by.insert(winner.key().clone());
             return;
         }
-        if let Some(why) = group.refused_merge(policy) {
+        if let Some(why) = group.rejected_merge(policy) {
             self.rejection = Some(Rejected {
                 why: why.to_string(),
                 requests_fail: false,
@@ -80,18 +80,18 @@ impl PolicyOnPath {
 
     pub(super) fn policy_on_request(self, key: &ObjectKey, snapshot: &Snapshot) -> PolicyOnRequest {
         let state = match (self.is_in_force, self.lost.is_empty()) {
-            _ if self.unknown.is_some() => PolicyOutcome::Unknown,
-            (true, false) => PolicyOutcome::PartiallyEnforced,
+            _ if self.unknown.is_some() => StateOnRequest::Unknown,
+            (true, false) => StateOnRequest::PartiallyEnforced,
             (false, _) if self.rejection.as_ref().is_some_and(|one| one.is_accepted) => {
-                PolicyOutcome::NoEffect
+                StateOnRequest::NoEffect
             }
-            (false, _) if self.rejection.is_some() => PolicyOutcome::Rejected,
-            (false, _) if self.conflicted => PolicyOutcome::Conflicted,
+            (false, _) if self.rejection.is_some() => StateOnRequest::Rejected,
+            (false, _) if self.conflicted => StateOnRequest::Conflicted,
             // A policy without settings has none to lose.
-            (_, true) => PolicyOutcome::Enforced,
-            (false, false) => PolicyOutcome::Overridden,
+            (_, true) => StateOnRequest::Enforced,
+            (false, false) => StateOnRequest::Overridden,
         };
-        let lost = if state == PolicyOutcome::PartiallyEnforced {
+        let lost = if state == StateOnRequest::PartiallyEnforced {
             self.lost.iter().map(|path| wording::field(path)).collect()
         } else {
             Vec::new()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::policy_on_path::{self, PoliciesOnPath};
 use super::split::leaves_out_request;
-use super::{Path, policies_at, refers_to_role};
+use super::{Path, policies_at};
 use crate::engine::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
 use crate::engine::attachment::reported_rejections::{Rejected, rejected, rejection};
 use crate::engine::attachment::{explains_report, is_of_another_target};
@@ -21,25 +21,25 @@ impl Path {
     /// Adds the policies on this path that lose a conflict, and those that controllers reject.
     pub(super) fn rejected(&self, resolver: &mut Resolver<'_>, outcomes: &mut PoliciesOnPath) {
         for step in self.steps() {
-            for (attachment, rival) in resolver.attached_and_conflicts(&step.place.object) {
+            for (attachment, winner) in resolver.attached_and_conflicts(&step.place.object) {
                 let is_on_step = attachment.section == step.place.section;
-                let Some(rival) = rival.filter(|_| is_on_step) else {
+                let Some(winner) = winner.filter(|_| is_on_step) else {
                     continue;
                 };
-                if !refers_to_role(step.level, &attachment.policy.profile) {
+                if !attachment.policy.profile.applies_in_role(step.level) {
                     continue;
                 }
                 let on_path = outcomes.entry(attachment.policy.key().clone()).or_default();
                 on_path.at.insert(step.place.clone());
                 on_path.conflicted = true;
-                on_path.by.insert(rival);
+                on_path.by.insert(winner);
             }
-            self.clashing(resolver, step, outcomes);
+            self.expected_rejections(resolver, step, outcomes);
             self.rejected_by_controllers(resolver.snapshot(), step, outcomes);
         }
     }
 
-    /// Marks the policies that target a place of this path and of which it is not known whether they act there: those that nothing
+    /// Marks the policies that target a place of this path and of which it is not known whether they apply there: those that nothing
     /// orders, and those of which nothing is in force as far as attache knows.
     pub(super) fn unknown(&self, resolver: &mut Resolver<'_>, outcomes: &mut PoliciesOnPath) {
         let snapshot = resolver.snapshot();
@@ -50,7 +50,7 @@ impl Path {
                     *policy.profile.same_target == SameTarget::MergeUnsettled
                         || !outcomes.contains_key(policy.key())
                 })
-                .filter(|policy| refers_to_role(step.level, &policy.profile))
+                .filter(|policy| policy.profile.applies_in_role(step.level))
                 .collect();
             for policy in policies {
                 let status = status(resolver, policy);
@@ -65,36 +65,41 @@ impl Path {
         }
     }
 
-    /// Adds the policies that target a place of this path and that clash with other objects, as far as attache knows.
-    fn clashing(&self, resolver: &Resolver<'_>, step: &Step, outcomes: &mut PoliciesOnPath) {
+    /// Adds the policies that target a place of this path and that conflict with other objects, as far as attache knows.
+    fn expected_rejections(
+        &self,
+        resolver: &Resolver<'_>,
+        step: &Step,
+        outcomes: &mut PoliciesOnPath,
+    ) {
         let snapshot = resolver.snapshot();
         for policy in policies_at(snapshot, step) {
-            let Some(clash) = resolver.clash(policy, &step.place) else {
+            let Some(rejection) = resolver.rejection_at(policy, &step.place) else {
                 continue;
             };
-            if matches!(clash.effect, RejectionEffect::WithoutSetting(_)) {
+            if matches!(rejection.effect, RejectionEffect::WithoutSetting(_)) {
                 continue;
             }
-            let is_whole = clash.sections().is_empty() && clash.requests().is_empty();
-            if is_whole || self.passes_left_out(step, &clash) {
+            let is_whole = rejection.sections().is_empty() && rejection.requests().is_empty();
+            if is_whole || self.passes_left_out(step, &rejection) {
                 let on_path = outcomes.entry(policy.key().clone()).or_default();
                 on_path.at.insert(step.place.clone());
-                let keeps_place = clash.effect == RejectionEffect::WithoutSettings;
+                let keeps_place = rejection.effect == RejectionEffect::WithoutSettings;
                 let earlier = on_path.rejection.take();
                 on_path.rejection = Some(policy_on_path::Rejected {
-                    why: clash.sentence(),
+                    why: rejection.sentence(),
                     requests_fail: earlier.is_some_and(|one| one.requests_fail)
-                        || clash.requests_fail && (on_path.keeps_place || !keeps_place),
-                    is_accepted: clash.is_accepted(),
+                        || rejection.requests_fail && (on_path.keeps_place || !keeps_place),
+                    is_accepted: rejection.is_accepted(),
                 });
             }
         }
     }
 
-    fn passes_left_out(&self, step: &Step, clash: &Rejection) -> bool {
+    fn passes_left_out(&self, step: &Step, rejection: &Rejection) -> bool {
         let mut steps = self.steps();
-        leaves_out_request(clash, self.rule.as_ref(), &self.above)
-            || steps.any(|other| clash.leaves_out(&step.place.object, &other.place))
+        leaves_out_request(rejection, self.rule.as_ref(), &self.above)
+            || steps.any(|other| rejection.leaves_out(&step.place.object, &other.place))
     }
 
     /// Adds the policies that target a place of this path and that their controllers reject.
@@ -116,11 +121,13 @@ impl Path {
                 }
                 Rejected::Everywhere => true,
             };
-            let clash = RejectionFinder::default().of_attached(snapshot, policy, &step.place);
-            let is_elsewhere = clash.filter(Rejection::is_partial).is_some_and(|clash| {
-                explains_report(snapshot, policy, object, Some(&clash))
-                    && !self.passes_left_out(step, &clash)
-            });
+            let expected = RejectionFinder::default().of_attached(snapshot, policy, &step.place);
+            let is_elsewhere = expected
+                .filter(Rejection::is_partial)
+                .is_some_and(|rejection| {
+                    explains_report(snapshot, policy, object, Some(&rejection))
+                        && !self.passes_left_out(step, &rejection)
+                });
             if !is_rejected || is_elsewhere {
                 continue;
             }

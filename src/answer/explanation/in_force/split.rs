@@ -1,4 +1,4 @@
-//! Direct policies that act on some of the requests to their targets: those to one of several backends, or those through
+//! Direct policies that apply to some of the requests to their targets: those to one of several backends, or those through
 //! Gateways whose controllers accept them.
 
 use crate::engine::attachment::rejection::Rejection;
@@ -10,7 +10,7 @@ use crate::engine::model::level::Level;
 use crate::engine::routing::{Backend, Served};
 use crate::engine::topology::AncestorPath;
 
-/// Whether direct policies of a kind act on some of the backends that may get a request, and not on others of the same kind.
+/// Whether direct policies of a kind apply to some of the backends that may get a request, and not to others of the same kind.
 pub(super) fn leaves_backends_out(
     resolver: &mut Resolver<'_>,
     profile: &Profile,
@@ -26,7 +26,7 @@ pub(super) fn leaves_backends_out(
     without.iter().any(is_alike)
 }
 
-/// Whether policies of a kind act on requests to a backend: those of its port, otherwise those of the whole object.
+/// Whether policies of a kind apply to requests to a backend: those of its port, otherwise those of the whole object.
 fn has_policies(resolver: &mut Resolver<'_>, kind: &GroupKind, to: &Backend) -> bool {
     let groups = resolver.paths_through(&to.object, kind);
     groups.iter().any(|group| {
@@ -58,7 +58,7 @@ pub(super) fn is_rejected_on(
             Rejected::Nowhere | Rejected::Everywhere => false,
         };
         let is_left_out = |target: &Place| {
-            let rejection = resolver.clash(policy, target);
+            let rejection = resolver.rejection_at(policy, target);
             rejection.is_some_and(|rejection| leaves_out_request(&rejection, rule, above))
         };
         is_reported || group.target().is_some_and(is_left_out)

@@ -5,13 +5,13 @@ use super::yaml::yaml;
 use crate::answer::graph::id;
 use crate::engine::effective::PathGroup;
 use crate::engine::kinds::profile::{Class, Profile};
-use crate::engine::merge::Effective;
+use crate::engine::merge::EffectivePolicy;
 use crate::engine::model::ids::Place;
 use crate::engine::model::level::Level;
 use crate::engine::model::wording::{field, shortened};
 
 /// The limit of characters per value; a longer one is cut.
-const LONGEST: usize = 400;
+const MAX_VALUE_CHARACTERS: usize = 400;
 
 /// The path groups that contain a node. For a direct kind, a section without its own policies has the group of the
 /// whole object.
@@ -74,7 +74,7 @@ pub(super) fn path(group: &PathGroup, place: &Place, is_upper: bool) -> Vec<Stri
 }
 
 /// The settings with their sources. `None` if only the kind's controller knows them.
-pub(super) fn settings(effective: &Effective) -> Option<Vec<Setting>> {
+pub(super) fn settings(effective: &EffectivePolicy) -> Option<Vec<Setting>> {
     if effective.is_opaque() {
         return None;
     }
@@ -91,5 +91,5 @@ pub(super) fn settings(effective: &Effective) -> Option<Vec<Setting>> {
 }
 
 fn cut(text: &str) -> String {
-    shortened(text, LONGEST).into_owned()
+    shortened(text, MAX_VALUE_CHARACTERS).into_owned()
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{nearby, settings};
 use crate::answer::description::OfTarget;
-use crate::answer::effective::{Effective, OnPaths};
+use crate::answer::effective::{EffectiveSettings, OnPaths};
 use crate::answer::{KindName, Named};
 use crate::cli::render::phrases;
 use crate::cli::render::style::{Style, Tone};
@@ -121,7 +121,7 @@ fn is_of_object(about: &OfTarget, result: &OnPaths) -> bool {
     policies.all(|policy| about.policies.iter().any(|known| known.policy == *policy))
 }
 
-fn is_same(one: &Effective, other: &Effective) -> bool {
+fn is_same(one: &EffectiveSettings, other: &EffectiveSettings) -> bool {
     (&one.spec, &one.sources, &one.merged_of) == (&other.spec, &other.sources, &other.merged_of)
 }
 
@@ -213,7 +213,7 @@ fn table(
 }
 
 /// The differences of a result from the most common one.
-fn differs(most: &Effective, other: &Effective, limits: Limits) -> Option<String> {
+fn differs(most: &EffectiveSettings, other: &EffectiveSettings, limits: Limits) -> Option<String> {
     if is_same(most, other) {
         return None;
     }

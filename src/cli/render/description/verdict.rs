@@ -11,7 +11,7 @@ use crate::cli::render::table::Table;
 use crate::cli::render::text::paragraph;
 
 /// The limit of broken routes shown; the others are counted.
-const MOST: usize = 10;
+const MAX_BROKEN_ROUTES: usize = 10;
 
 /// Whether a policy has a problem: it is in force nowhere and no other overrides it, or its controllers disagree.
 pub(super) fn is_wrong(policy_state: &PolicyOnObject) -> bool {
@@ -128,7 +128,7 @@ pub(super) fn listeners(overview: &Overview, style: Style) -> String {
 
 /// The problems of the routes below.
 pub(super) fn broken_routes(overview: &Overview, only: bool, style: Style) -> String {
-    let most = if only { usize::MAX } else { MOST };
+    let most = if only { usize::MAX } else { MAX_BROKEN_ROUTES };
     let mut text = String::new();
     for broken in overview.broken_routes.iter().take(most) {
         for problem in &broken.problems {
@@ -145,7 +145,7 @@ pub(super) fn broken_routes(overview: &Overview, only: bool, style: Style) -> St
 
 /// The policies in the object or below it that are in force nowhere.
 pub(super) fn broken_policies(overview: &Overview, only: bool, style: Style) -> String {
-    let most = if only { usize::MAX } else { MOST };
+    let most = if only { usize::MAX } else { MAX_BROKEN_ROUTES };
     let all = &overview.policies_below.broken;
     let mut text = String::new();
     for broken in all.iter().take(most) {

@@ -9,8 +9,8 @@ use super::super::phrases as render_words;
 use super::super::style::{Style, Tone};
 use super::super::table::{Cell, Table};
 use super::super::values::{FormattedValue, shown};
-use crate::answer::explanation::{PolicyOnRequest, PolicyOutcome, Step};
-use crate::answer::{Effective, Named};
+use crate::answer::explanation::{PolicyOnRequest, StateOnRequest, Step};
+use crate::answer::{EffectiveSettings, Named};
 use crate::engine::model::ids::Place;
 use crate::engine::model::wording;
 
@@ -44,11 +44,12 @@ pub(super) fn text(step: &Step, style: Style) -> String {
     text
 }
 
-type ByBackend<'a> = Vec<(&'a Place, Vec<&'a Effective>)>;
+type ByBackend<'a> = Vec<(&'a Place, Vec<&'a EffectiveSettings>)>;
 
 /// The effective policies for all backends, and those for a single backend.
-fn by_backend(step: &Step) -> (Vec<&Effective>, ByBackend<'_>) {
-    let (mut everywhere, mut apart): (Vec<&Effective>, ByBackend<'_>) = (Vec::new(), Vec::new());
+fn by_backend(step: &Step) -> (Vec<&EffectiveSettings>, ByBackend<'_>) {
+    let (mut everywhere, mut apart): (Vec<&EffectiveSettings>, ByBackend<'_>) =
+        (Vec::new(), Vec::new());
     for effective in &step.effective {
         let Some(end) = end(effective) else {
             everywhere.push(effective);
@@ -57,9 +58,10 @@ fn by_backend(step: &Step) -> (Vec<&Effective>, ByBackend<'_>) {
         let of_kind = step.effective.iter().filter(|other| {
             other.policy_kind == effective.policy_kind && self::end(other).is_some()
         });
-        let of_kind: Vec<&Effective> = of_kind.collect();
-        let same =
-            |other: &&Effective| other.spec == effective.spec && other.sources == effective.sources;
+        let of_kind: Vec<&EffectiveSettings> = of_kind.collect();
+        let same = |other: &&EffectiveSettings| {
+            other.spec == effective.spec && other.sources == effective.sources
+        };
         if of_kind.iter().all(same) {
             // Shown once.
             if of_kind
@@ -79,18 +81,18 @@ fn by_backend(step: &Step) -> (Vec<&Effective>, ByBackend<'_>) {
 }
 
 /// The last place of a path through several objects. `None` for a single object.
-fn end(effective: &Effective) -> Option<&Place> {
+fn end(effective: &EffectiveSettings) -> Option<&Place> {
     let Named(last) = effective.path.last()?;
     let mut path = effective.path.iter();
     path.any(|Named(place)| place.object != last.object)
         .then_some(last)
 }
 
-fn table(step: &Step, effective: &[&Effective], style: Style) -> Table {
+fn table(step: &Step, effective: &[&EffectiveSettings], style: Style) -> Table {
     let mut table = Table::new(&["SETTING", "VALUE", "POLICY", "FROM"]).dropping(&["FROM"]);
     let mut before = None;
     // A policy that is not in force at all has its place among the others that are not.
-    let has_rows = |one: &&&Effective| one.spec.is_none() || !one.sources.is_empty();
+    let has_rows = |one: &&&EffectiveSettings| one.spec.is_none() || !one.sources.is_empty();
     for effective in effective.iter().filter(has_rows) {
         let kind = Some(&effective.policy_kind);
         if kind != before {
@@ -103,14 +105,14 @@ fn table(step: &Step, effective: &[&Effective], style: Style) -> Table {
 }
 
 /// Setting, value, policy, and where the policy is attached.
-fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
+fn rows(table: &mut Table, step: &Step, effective: &EffectiveSettings, style: Style) {
     let Some(spec) = &effective.spec else {
         let acting = step.policies.iter().filter(|policy_state| {
             let Named(policy) = &policy_state.policy;
             policy.object.gk == effective.policy_kind.0
                 && matches!(
                     policy_state.state,
-                    PolicyOutcome::Enforced | PolicyOutcome::PartiallyEnforced
+                    StateOnRequest::Enforced | StateOnRequest::PartiallyEnforced
                 )
         });
         for policy_state in acting {
@@ -127,7 +129,7 @@ fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
     };
     let is_rejected = |policy: &Named| {
         let mut policies = step.policies.iter();
-        policies.any(|one| one.policy == *policy && one.state == PolicyOutcome::Rejected)
+        policies.any(|one| one.policy == *policy && one.state == StateOnRequest::Rejected)
     };
     for (pointer, source) in &effective.sources {
         let Named(place) = source;
@@ -157,7 +159,7 @@ fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
 }
 
 /// The place on a path to which a policy is attached.
-fn from(step: &Step, effective: &Effective, policy: &Named) -> String {
+fn from(step: &Step, effective: &EffectiveSettings, policy: &Named) -> String {
     let mut policies = step.policies.iter();
     let Some(policy_state) = policies.find(|policy_state| policy_state.policy == *policy) else {
         return String::new();
@@ -205,12 +207,12 @@ fn beaten(policies: &[PolicyOnRequest], kinds: &Kinds) -> Table {
         Table::new(&["NOT ENFORCED", "POLICY", "FROM", "STATE", "REASON"]).sentences(&["REASON"]);
     for policy_state in policies {
         let tone = match policy_state.state {
-            PolicyOutcome::Enforced => continue,
-            PolicyOutcome::PartiallyEnforced
-            | PolicyOutcome::Overridden
-            | PolicyOutcome::NoEffect
-            | PolicyOutcome::Unknown => Tone::Warning,
-            PolicyOutcome::Conflicted | PolicyOutcome::Rejected => Tone::Bad,
+            StateOnRequest::Enforced => continue,
+            StateOnRequest::PartiallyEnforced
+            | StateOnRequest::Overridden
+            | StateOnRequest::NoEffect
+            | StateOnRequest::Unknown => Tone::Warning,
+            StateOnRequest::Conflicted | StateOnRequest::Rejected => Tone::Bad,
         };
         let Named(policy) = &policy_state.policy;
         table.row([
@@ -237,17 +239,17 @@ fn why(policy_state: &PolicyOnRequest) -> String {
     let by = by.join(", ");
     let who = match policy_state.state {
         _ if by.is_empty() => None,
-        PolicyOutcome::PartiallyEnforced if !policy_state.lost.is_empty() => Some(format!(
+        StateOnRequest::PartiallyEnforced if !policy_state.lost.is_empty() => Some(format!(
             "{} overridden by {by}",
             policy_state.lost.join(", ")
         )),
-        PolicyOutcome::PartiallyEnforced => Some(format!("partly overridden by {by}")),
-        PolicyOutcome::Overridden => Some(format!("overridden by {by}")),
-        PolicyOutcome::Conflicted => Some(format!("conflicts with {by}")),
-        PolicyOutcome::Enforced
-        | PolicyOutcome::Rejected
-        | PolicyOutcome::NoEffect
-        | PolicyOutcome::Unknown => None,
+        StateOnRequest::PartiallyEnforced => Some(format!("partly overridden by {by}")),
+        StateOnRequest::Overridden => Some(format!("overridden by {by}")),
+        StateOnRequest::Conflicted => Some(format!("conflicts with {by}")),
+        StateOnRequest::Enforced
+        | StateOnRequest::Rejected
+        | StateOnRequest::NoEffect
+        | StateOnRequest::Unknown => None,
     };
     who.into_iter()
         .chain(policy_state.reason.clone())

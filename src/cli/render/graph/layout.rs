@@ -3,8 +3,8 @@
 
 mod bands;
 mod board;
+mod heights;
 mod layers;
-mod levels;
 mod order;
 mod place;
 
@@ -15,8 +15,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use bands::banded;
+use heights::{Heights, leveled};
 use layers::layers;
-use levels::{Levels, leveled};
 
 /// A box to place.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -177,7 +177,7 @@ fn width(columns: &Columns) -> f64 {
 
 impl Layout {
     /// Places a part by its levels and columns, shifted down by `y`.
-    fn put(&mut self, scene: Scene<'_>, part: &Part, levels: &Levels, columns: &Columns, y: f64) {
+    fn put(&mut self, scene: Scene<'_>, part: &Part, levels: &Heights, columns: &Columns, y: f64) {
         for (number, own) in part.blocks.iter().zip(&levels.blocks) {
             let column = scene.layer(*number).and_then(|layer| columns.get(&layer));
             let (Some((x, _)), Some(block)) = (column, scene.blocks.get(*number)) else {

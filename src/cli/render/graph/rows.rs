@@ -401,8 +401,8 @@ pub(crate) fn kind(picture: &Picture<'_>, node: &Node) -> String {
     kind
 }
 
-fn cut(text: &str, most: usize) -> String {
-    shortened(text, most).into_owned()
+fn cut(text: &str, limit: usize) -> String {
+    shortened(text, limit).into_owned()
 }
 
 /// A count as a length.

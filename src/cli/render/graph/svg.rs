@@ -38,7 +38,7 @@ type Winners<'a> = &'a [Arc<str>];
 
 /// A picture of more objects than this is drawn by namespaces if it is wider or taller than [`FITTING`]: its text would be
 /// too small to read on one screen.
-const FEW: usize = 24;
+const MAX_BLOCKS_WITHOUT_NAMESPACES: usize = 24;
 /// The width and height that a picture of all objects may have.
 pub(crate) const FITTING: f64 = 1600.0;
 
@@ -62,7 +62,7 @@ impl<'a> Drawing<'a> {
         let mut cells = Cells::new(picture);
         let mut layout = lay_out(&cells.blocks(), &cells.wires);
         let is_large = layout.width.max(layout.height) + 2.0 * MARGIN > FITTING;
-        let few = objects(picture.graph) <= FEW;
+        let few = objects(picture.graph) <= MAX_BLOCKS_WITHOUT_NAMESPACES;
         let by_namespace = Some(picture).filter(|_| is_large && !few && !full);
         let by_namespace = by_namespace.and_then(Cells::by_namespace);
         let is_by_namespace = by_namespace.is_some();

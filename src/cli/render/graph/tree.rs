@@ -159,7 +159,7 @@ impl Tree<'_> {
             (None, self.picture.kind(node)),
             (Some(tone), format!("{}{colon}", name(node))),
         ];
-        pieces.extend(state_shown.map(|state| (Some(tone), self.words(state, step))));
+        pieces.extend(state_shown.map(|state| (Some(tone), self.text(state, step))));
         if !is_attached {
             pieces.push((Some(tone), "not attached:".to_owned()));
             pieces.extend(reason(step, tone));
@@ -168,7 +168,7 @@ impl Tree<'_> {
     }
 
     /// The state of a policy, and the policies that override it.
-    fn words(&self, state: PolicyState, step: Step<'_>) -> String {
+    fn text(&self, state: PolicyState, step: Step<'_>) -> String {
         // A policy outside of the picture has the same kind, so the rest of its id is enough.
         let named = |id: &Arc<str>| match (self.ids.get(&**id), id.split_once('/')) {
             (Some(node), _) => name(node),

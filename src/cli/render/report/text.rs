@@ -206,7 +206,7 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
 /// How to have the codes of findings explained, in the order in which they are shown; empty without findings.
 fn explained<'c>(codes: impl Iterator<Item = &'c str>) -> String {
     /// The limit of codes in the line.
-    const NAMED: usize = 4;
+    const MAX_NAMED_CODES: usize = 4;
     let mut names: Vec<&str> = Vec::new();
     for code in codes {
         if !names.contains(&code) {
@@ -217,11 +217,11 @@ fn explained<'c>(codes: impl Iterator<Item = &'c str>) -> String {
         [] => String::new(),
         [one] => format!("attache help {one} explains this finding"),
         _ => {
-            let more = match names.len().saturating_sub(NAMED) {
+            let more = match names.len().saturating_sub(MAX_NAMED_CODES) {
                 0 => String::new(),
                 more => format!(", and {more} more"),
             };
-            names.truncate(NAMED);
+            names.truncate(MAX_NAMED_CODES);
             format!(
                 "attache help CODE explains a finding: {}{more}",
                 names.join(", ")

@@ -59,14 +59,14 @@ pub fn crowds() -> Vec<Hostile> {
             many,
         ),
     ];
-    let bodies_and_rivals = bodies.into_iter().chain(rivals());
-    bodies_and_rivals
+    let bodies_and_conflicts = bodies.into_iter().chain(conflicts());
+    bodies_and_conflicts
         .flat_map(|(name, state, object)| changes(name, state, &object))
         .collect()
 }
 
 /// Policies that lose settings to some policies and override others.
-fn rivals() -> Vec<(&'static str, State, String)> {
+fn conflicts() -> Vec<(&'static str, State, String)> {
     let leaves: Vec<String> = (0..4_000).map(|i| format!(r#""leaf{i}":0"#)).collect();
     let leaves = leaves.join(",");
     let reference = |kind: &str, name: &str, section: &str| {
@@ -87,12 +87,12 @@ fn rivals() -> Vec<(&'static str, State, String)> {
     vec![
         (
             "policy that wins whole on the class",
-            State::Rivals,
+            State::Conflicts,
             on(&class, &leaves),
         ),
         (
             "policy that wins in part on the class",
-            State::Rivals,
+            State::Conflicts,
             on(
                 &class,
                 &format!(r#""mergeStrategy":"PatchDefaults",{leaves}"#),
@@ -100,12 +100,12 @@ fn rivals() -> Vec<(&'static str, State, String)> {
         ),
         (
             "several that wins whole on each level",
-            State::Rivals,
+            State::Conflicts,
             with(&levels),
         ),
         (
             "older with the settings of all others",
-            State::Rivals,
+            State::Conflicts,
             on(
                 &edge,
                 &format!(r#""defaults":{{"strategy":"atomic",{leaves}}}"#),
@@ -113,7 +113,7 @@ fn rivals() -> Vec<(&'static str, State, String)> {
         ),
         (
             "route under long names",
-            State::Rivals,
+            State::Conflicts,
             with(r#"{"parentRefs":[{"name":"long"}],"rules":[{}]}"#),
         ),
         (

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::effective::{Outcome, Resolver};
+use crate::effective::{Resolver, StackAndEffective};
 use crate::kinds::profile::{Class, Control, Direction, Profile, Strategy};
-use crate::merge::{Effective, is_unset};
+use crate::merge::{EffectivePolicy, is_unset};
 use crate::model::ids::ObjectKey;
 use crate::model::level::Position;
 use crate::model::maps::HashSet;
@@ -15,7 +15,7 @@ use crate::model::projected::descend;
 use crate::policy::Precedence;
 use crate::policy::Setting;
 
-/// A value for one field. Objects are split: a claim has a scalar, a list, or a whole map.
+/// A value for one field. Objects are split: a projected field has a scalar, a list, or a whole map.
 #[derive(Clone, Debug)]
 pub(super) struct ProjectedField {
     /// Keys from `spec`; a key that ends in `[]` holds a list.
@@ -39,7 +39,7 @@ impl ProjectedField {
         names.join(", ")
     }
 
-    /// The first of the claims at `places` with the same field, or with a field that contains this one or is
+    /// The first of the projected fields at `places` with the same field, or with a field that contains this one or is
     /// contained in it.
     fn met(&self, places: &BTreeMap<Vec<String>, usize>) -> Option<usize> {
         let above =
@@ -50,15 +50,15 @@ impl ProjectedField {
     }
 }
 
-/// The claims of a kind on an object. There is no claim if paths through the object have different values, because
+/// The projected fields of a kind on an object. There is no projected field if paths through the object have different values, because
 /// the field is shared by all of them, or if only the controller knows the result of the policies.
-pub(super) fn claims(
+pub(super) fn fields_of(
     resolver: &mut Resolver<'_>,
     profile: &Arc<Profile>,
     key: &ObjectKey,
 ) -> Vec<ProjectedField> {
     let mut common: Option<BTreeMap<Vec<String>, ProjectedField>> = None;
-    let mut known: HashSet<(Outcome, Option<Position>)> = HashSet::default();
+    let mut known: HashSet<(StackAndEffective, Option<Position>)> = HashSet::default();
     for group in resolver.paths_through(key, &profile.gk) {
         if !known.insert((group.outcome(), group.position(key))) {
             continue;
@@ -70,37 +70,39 @@ pub(super) fn claims(
         if resolver.is_spent() {
             return Vec::new();
         }
-        let Some(claims) = projected_fields(&effective, profile, key) else {
+        let Some(projected_fields) = projected_fields(&effective, profile, key) else {
             return Vec::new();
         };
-        let by_field = claims.into_iter().map(|claim| (claim.field.clone(), claim));
-        let mut claims: BTreeMap<Vec<String>, ProjectedField> = by_field.collect();
+        let by_field = projected_fields
+            .into_iter()
+            .map(|projected| (projected.field.clone(), projected));
+        let mut projected_fields: BTreeMap<Vec<String>, ProjectedField> = by_field.collect();
         if let Some(common) = common {
-            claims.retain(|field, claim| {
+            projected_fields.retain(|field, projected| {
                 let other = common.get(field).filter(|other| {
-                    other.value == claim.value && other.overrides == claim.overrides
+                    other.value == projected.value && other.overrides == projected.overrides
                 });
                 let Some(other) = other else {
                     return false;
                 };
-                claim.policies.extend(other.policies.iter().cloned());
+                projected.policies.extend(other.policies.iter().cloned());
                 true
             });
         }
-        common = Some(claims);
+        common = Some(projected_fields);
     }
-    let mut claims: Vec<ProjectedField> =
+    let mut projected_fields: Vec<ProjectedField> =
         common.into_iter().flat_map(BTreeMap::into_values).collect();
-    for claim in &mut claims {
-        let policies = claim.policies.iter();
+    for projected in &mut projected_fields {
+        let policies = projected.policies.iter();
         let known = policies.filter_map(|key| resolver.snapshot().policy(key));
-        claim.oldest = known.map(|policy| policy.precedence().clone()).min();
+        projected.oldest = known.map(|policy| policy.precedence().clone()).min();
     }
-    claims
+    projected_fields
 }
 
 fn projected_fields(
-    effective: &Effective,
+    effective: &EffectivePolicy,
     profile: &Profile,
     key: &ObjectKey,
 ) -> Option<Vec<ProjectedField>> {
@@ -111,7 +113,7 @@ fn projected_fields(
     let sources = sources.iter().map(|(at, leaf)| (&**at, leaf)).collect();
     let mut fields = Vec::new();
     for control in profile.controls.iter().filter(|c| c.target == key.gk) {
-        let mut taking = ClaimSplitter {
+        let mut taking = FieldSplitter {
             profile,
             zero_is_unset: control.zero_is_unset,
             sources: &sources,
@@ -122,8 +124,8 @@ fn projected_fields(
     Some(fields)
 }
 
-/// Splits settings into claims.
-struct ClaimSplitter<'a> {
+/// Splits settings into projected fields.
+struct FieldSplitter<'a> {
     profile: &'a Profile,
     zero_is_unset: bool,
     /// By JSON pointer.
@@ -131,7 +133,7 @@ struct ClaimSplitter<'a> {
     fields: &'a mut Vec<ProjectedField>,
 }
 
-impl ClaimSplitter<'_> {
+impl FieldSplitter<'_> {
     fn control(&mut self, settings: &Value, control: &Control) {
         let mut keys = control.setting.iter();
         let value = keys.try_fold(settings, |value, key| value.get(key));
@@ -192,28 +194,31 @@ impl ClaimSplitter<'_> {
     }
 }
 
-/// Sorts claims by precedence; the first claim on a field counts: direct kinds first, then overrides, then the oldest
-/// policy, then by name (GEP-713 of 2021, conflict resolution). Returns the claims that count, and the pairs of a
-/// claim that counts and one that contradicts it.
+/// Sorts projected fields by precedence; the first on a field counts: direct kinds first, then overrides, then the oldest
+/// policy, then by name (GEP-713 of 2021, conflict resolution). Returns the projected fields that count, and the pairs of
+/// one that counts and one that contradicts it.
 pub(super) fn settled(
-    mut claims: Vec<ProjectedField>,
+    mut projected_fields: Vec<ProjectedField>,
 ) -> (Vec<ProjectedField>, Vec<(ProjectedField, ProjectedField)>) {
-    claims.sort_by(|a, b| {
-        let rank = |claim: &ProjectedField| (!claim.is_direct, !claim.overrides);
+    projected_fields.sort_by(|a, b| {
+        let rank = |projected: &ProjectedField| (!projected.is_direct, !projected.overrides);
         let age = || a.oldest.cmp(&b.oldest);
         rank(a).cmp(&rank(b)).then_with(age)
     });
     let mut settled: Vec<ProjectedField> = Vec::new();
     let mut places: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     let mut conflicts = Vec::new();
-    for claim in claims {
-        match claim.met(&places).and_then(|winner| settled.get(winner)) {
+    for projected in projected_fields {
+        match projected
+            .met(&places)
+            .and_then(|winner| settled.get(winner))
+        {
             None => {
-                places.insert(claim.field.clone(), settled.len());
-                settled.push(claim);
+                places.insert(projected.field.clone(), settled.len());
+                settled.push(projected);
             }
-            Some(winner) if winner.field == claim.field && winner.value == claim.value => {}
-            Some(winner) => conflicts.push((winner.clone(), claim)),
+            Some(winner) if winner.field == projected.field && winner.value == projected.value => {}
+            Some(winner) => conflicts.push((winner.clone(), projected)),
         }
     }
     (settled, conflicts)

@@ -1,4 +1,4 @@
-//! Writes one claim into a spec.
+//! Writes one projected field into a spec.
 
 use serde_json::{Map, Value};
 
@@ -6,19 +6,19 @@ use super::field::ProjectedField;
 use crate::merge::is_unset;
 use crate::model::projected::{Projected, Written, descend};
 
-/// Writes a claim if the object permits it, and records what was written. In a list of objects, each existing item is
+/// Writes a projected field if the object permits it, and records what was written. In a list of objects, each existing item is
 /// processed; missing objects are created.
-pub(super) fn write(spec: &mut Value, claim: &ProjectedField, written: &mut Projected) {
+pub(super) fn write(spec: &mut Value, field: &ProjectedField, written: &mut Projected) {
     let mut writer = FieldWriter {
-        claim,
+        field,
         written,
         pointer: "/spec".to_owned(),
     };
-    writer.at(spec, &claim.field);
+    writer.at(spec, &field.field);
 }
 
 struct FieldWriter<'a> {
-    claim: &'a ProjectedField,
+    field: &'a ProjectedField,
     written: &'a mut Projected,
     pointer: String,
 }
@@ -61,13 +61,13 @@ impl FieldWriter<'_> {
     }
 
     fn leaf(&mut self, map: &mut Map<String, Value>, key: &str) {
-        let value = &self.claim.value;
-        let zero_too = self.claim.zero_is_unset;
+        let value = &self.field.value;
+        let zero_too = self.field.zero_is_unset;
         let own = map.get(key).filter(|own| !is_unset(own, zero_too));
         let own = own.cloned();
         let may = match &own {
             None => true,
-            Some(own) => self.claim.overrides && own != value && same_form(own, value),
+            Some(own) => self.field.overrides && own != value && same_form(own, value),
         };
         if may {
             map.insert(key.to_owned(), value.clone());
@@ -76,7 +76,7 @@ impl FieldWriter<'_> {
     }
 
     fn note(&mut self, value: Value, own: Option<Value>) {
-        let policy = self.claim.policies();
+        let policy = self.field.policies();
         let written = Written { policy, value, own };
         self.written.note(&self.pointer, written);
     }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::known;
-use crate::kinds::cel::{CelBudget, Rule, Truth};
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 
 /// Fragments of rules, so that many of the random texts can be parsed.
 const WORDS: &[&str] = &[
@@ -162,9 +162,9 @@ proptest! {
 
     #[test]
     fn any_text_is_a_rule_or_none(text in ".{0,60}") {
-        let mut effort = CelBudget::new();
-        if let Some(rule) = Rule::parse(&text, &mut effort) {
-            rule.holds(&Truth::Unknown, &mut effort);
+        let mut budget = CelBudget::new();
+        if let Some(rule) = CelRule::parse(&text, &mut budget) {
+            rule.holds(&PartialValue::Unknown, &mut budget);
             rule.texts();
         }
     }
@@ -174,9 +174,9 @@ proptest! {
         words in prop::collection::vec(prop::sample::select(WORDS), 0..14),
         this in values(),
     ) {
-        let mut effort = CelBudget::new();
-        if let Some(rule) = Rule::parse(&words.concat(), &mut effort) {
-            rule.holds(&known(&this), &mut effort);
+        let mut budget = CelBudget::new();
+        if let Some(rule) = CelRule::parse(&words.concat(), &mut budget) {
+            rule.holds(&known(&this), &mut budget);
             rule.texts();
         }
     }
@@ -187,11 +187,11 @@ proptest! {
         this in values(),
         choices in prop::collection::vec((0..5u8, values()), 1..8),
     ) {
-        let mut effort = CelBudget::new();
-        let parsed = Rule::parse(rule, &mut effort).unwrap();
+        let mut budget = CelBudget::new();
+        let parsed = CelRule::parse(rule, &mut budget).unwrap();
         let more = learn(&this, &mut choices.into_iter().cycle());
-        if let Some(answer) = parsed.holds(&known(&this), &mut effort) {
-            prop_assert_eq!(parsed.holds(&known(&more), &mut effort), Some(answer), "{} of {} and {}", rule, this, more);
+        if let Some(answer) = parsed.holds(&known(&this), &mut budget) {
+            prop_assert_eq!(parsed.holds(&known(&more), &mut budget), Some(answer), "{} of {} and {}", rule, this, more);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Rules that are not supported, and rules that would take too long.
 
 use super::{NO, YES, holds};
-use crate::kinds::cel::{CelBudget, Rule, Truth};
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 
-fn parse(text: &str) -> Option<Rule> {
-    Rule::parse(text, &mut CelBudget::new())
+fn parse(text: &str) -> Option<CelRule> {
+    CelRule::parse(text, &mut CelBudget::new())
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn nesting_has_a_limit() {
         ("true ? ", " : true"),
         ("1 || 1 && 1 == 1 + 1 * -self.all(x, ", ")"),
     ] {
-        let answer =
-            nested(open, close, 63).map(|rule| rule.holds(&Truth::Unknown, &mut CelBudget::new()));
+        let answer = nested(open, close, 63)
+            .map(|rule| rule.holds(&PartialValue::Unknown, &mut CelBudget::new()));
         assert!(answer.is_some(), "{open}");
         assert!(nested(open, close, 64).is_none(), "{open}");
         assert!(nested(open, "", 3_000).is_none(), "{open}");

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use super::rules::{Entry, Rules, some, texts};
+use super::rules::{PartialEntry, Rules, some, texts};
 use super::{REF_FIELDS, Schemas};
-use crate::kinds::cel::{CelBudget, Rule, Truth};
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 use crate::kinds::profile::RefField;
 use crate::model::ids::GroupKind;
 
@@ -15,15 +15,17 @@ use crate::model::ids::GroupKind;
 const MOST_TEXTS: usize = 200;
 
 /// The kinds that the rules of a field allow, if they allow only some. The group is `*` if they do not restrict it.
-pub(super) fn kinds(rules: &Rules<'_>, effort: &mut CelBudget) -> Option<Vec<GroupKind>> {
-    let refuses_kind = |group: Truth, kind: Truth, effort: &mut CelBudget| {
-        let entry = Entry::default().with("group", group).with("kind", kind);
-        rules.refuse(&entry, effort)
+pub(super) fn kinds(rules: &Rules<'_>, budget: &mut CelBudget) -> Option<Vec<GroupKind>> {
+    let refuses_kind = |group: PartialValue, kind: PartialValue, budget: &mut CelBudget| {
+        let entry = PartialEntry::default()
+            .with("group", group)
+            .with("kind", kind);
+        rules.reject(&entry, budget)
     };
-    let any_group = |kind: Truth, effort: &mut CelBudget| {
-        rules.refuse(&Entry::default().with("kind", kind), effort)
+    let any_group = |kind: PartialValue, budget: &mut CelBudget| {
+        rules.reject(&PartialEntry::default().with("kind", kind), budget)
     };
-    if !any_group(Truth::Stranger, effort) {
+    if !any_group(PartialValue::OtherString, budget) {
         return None;
     }
     let mut texts = rules.texts();
@@ -33,17 +35,17 @@ pub(super) fn kinds(rules: &Rules<'_>, effort: &mut CelBudget) -> Option<Vec<Gro
     }
     let mut kinds_found = Vec::new();
     for kind in texts.iter().filter(|text| is_kind(text)) {
-        let known = || Truth::Text(kind.clone());
-        if any_group(known(), effort) {
+        let known = || PartialValue::Text(kind.clone());
+        if any_group(known(), budget) {
             continue;
         }
-        if !refuses_kind(Truth::Stranger, known(), effort) {
+        if !refuses_kind(PartialValue::OtherString, known(), budget) {
             kinds_found.push(GroupKind::new("*", kind.clone()));
             continue;
         }
         let groups = texts.iter().filter(|group| is_group(group));
-        let groups =
-            groups.filter(|group| !refuses_kind(Truth::Text((*group).clone()), known(), effort));
+        let groups = groups
+            .filter(|group| !refuses_kind(PartialValue::Text((*group).clone()), known(), budget));
         kinds_found.extend(groups.map(|group| GroupKind::new(group.clone(), kind.clone())));
     }
     // If no kind remains, the rules are not about kinds.
@@ -64,58 +66,62 @@ fn is_group(text: &str) -> bool {
 }
 
 /// Whether the rules reject every string as this part of an entry.
-pub(super) fn forbid(rules: &Rules<'_>, part: &str, effort: &mut CelBudget) -> bool {
-    let mut refused = |value: Truth| rules.refuse(&Entry::default().with(part, value), effort);
-    if !refused(Truth::Stranger) {
+pub(super) fn forbid(rules: &Rules<'_>, part: &str, budget: &mut CelBudget) -> bool {
+    let mut refused =
+        |value: PartialValue| rules.reject(&PartialEntry::default().with(part, value), budget);
+    if !refused(PartialValue::OtherString) {
         return false;
     }
     let texts = rules.texts();
     let few = texts.len() <= MOST_TEXTS;
     let mut texts = texts.into_iter().filter(|text| !text.is_empty());
-    few && texts.all(|text| refused(Truth::Text(text)))
+    few && texts.all(|text| refused(PartialValue::Text(text)))
 }
 
 /// Whether the rules reject entries without this part.
-pub(super) fn require(rules: &Rules<'_>, part: &str, effort: &mut CelBudget) -> bool {
-    rules.refuse(&Entry::default().with(part, Truth::Absent), effort)
+pub(super) fn require(rules: &Rules<'_>, part: &str, budget: &mut CelBudget) -> bool {
+    rules.reject(
+        &PartialEntry::default().with(part, PartialValue::Absent),
+        budget,
+    )
 }
 
 /// Whether the rules reject two equal entries because they are equal, not because of their content.
 pub(super) fn unique(
     rules: &Rules<'_>,
     kinds: Option<&Vec<GroupKind>>,
-    effort: &mut CelBudget,
+    budget: &mut CelBudget,
 ) -> bool {
     let kind = kinds.and_then(|kinds| kinds.first().cloned());
     let kind = kind.unwrap_or_else(|| GroupKind::new("group.example.com", "Kind"));
     let named = |name: &str| {
-        let entry = Entry::default()
-            .with("group", Truth::Text(kind.group.as_str().into()))
-            .with("kind", Truth::Text(kind.kind.as_str().into()))
-            .with("name", Truth::Text(name.into()))
-            .with("namespace", Truth::Absent)
-            .with("sectionName", Truth::Absent);
+        let entry = PartialEntry::default()
+            .with("group", PartialValue::Text(kind.group.as_str().into()))
+            .with("kind", PartialValue::Text(kind.kind.as_str().into()))
+            .with("name", PartialValue::Text(name.into()))
+            .with("namespace", PartialValue::Absent)
+            .with("sectionName", PartialValue::Absent);
         entry.known()
     };
-    rules.refuse_list(&[named("one"), named("one")], effort)
-        && !rules.refuse_list(&[named("one"), named("other")], effort)
+    rules.reject_list(&[named("one"), named("one")], budget)
+        && !rules.reject_list(&[named("one"), named("other")], budget)
 }
 
 /// Whether the rules reject references in both the singular and the plural field.
-pub(super) fn one_form(schemas: &Schemas, refs: &[RefField], effort: &mut CelBudget) -> bool {
+pub(super) fn one_form(schemas: &Schemas, refs: &[RefField], budget: &mut CelBudget) -> bool {
     let [single, plural, _] = REF_FIELDS;
     let has = |path: &str| refs.iter().any(|field| field.path == path);
     if !(has(single) && has(plural)) {
         return false;
     }
-    let entry = Entry::default().known();
-    let list = Truth::Among(vec![entry.clone()]);
-    let rules: Vec<Rule> = texts(&schemas.spec)
-        .filter_map(|text| Rule::parse(text, effort))
+    let entry = PartialEntry::default().known();
+    let list = PartialValue::ListContaining(vec![entry.clone()]);
+    let rules: Vec<CelRule> = texts(&schemas.spec)
+        .filter_map(|text| CelRule::parse(text, budget))
         .collect();
-    let mut refused = |spec: Truth| {
+    let mut refused = |spec: PartialValue| {
         let mut rules = rules.iter();
-        rules.any(|rule| rule.holds(&spec, effort) == Some(false))
+        rules.any(|rule| rule.holds(&spec, budget) == Some(false))
     };
     refused(some([(single, entry.clone()), (plural, list.clone())]))
         && !refused(some([(single, entry)]))

@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::rules::{Entry, texts};
+use super::rules::{PartialEntry, texts};
 use super::{REF_FIELDS, Schemas, entry_schema};
-use crate::kinds::cel::{CelBudget, Rule, Truth};
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 
 /// Whether `targetRefs` can express what `targetRef` does, in every version: its entries have all members, and
 /// nothing requires the singular. Objects arrive in any version, and fields unknown to a version are dropped.
-pub(super) fn takes_plural(schemas: &Schemas, effort: &mut CelBudget) -> bool {
+pub(super) fn takes_plural(schemas: &Schemas, budget: &mut CelBudget) -> bool {
     schemas
         .versions()
-        .all(|version| plural_instead(version.spec, effort))
+        .all(|version| plural_instead(version.spec, budget))
 }
 
-fn plural_instead(spec: &Value, effort: &mut CelBudget) -> bool {
+fn plural_instead(spec: &Value, budget: &mut CelBudget) -> bool {
     let [single, plural, _] = REF_FIELDS;
     let (Some((one, false)), Some((many, true))) =
         (entry_schema(spec, single), entry_schema(spec, plural))
@@ -33,18 +33,18 @@ fn plural_instead(spec: &Value, effort: &mut CelBudget) -> bool {
     };
     let demanded = spec.get("required").and_then(Value::as_array);
     let demanded = demanded.is_some_and(|fields| fields.iter().any(|field| field == single));
-    let alone = |field: &str, value: Truth| Truth::Map {
+    let alone = |field: &str, value: PartialValue| PartialValue::Map {
         fields: [(field.into(), value)].into(),
         complete: true,
     };
-    let known = || Entry::default().known();
+    let known = || PartialEntry::default().known();
     let of_one = alone(single, known());
-    let of_many = alone(plural, Truth::List(vec![known()]));
-    let rules: Vec<Rule> = texts(spec)
-        .filter_map(|text| Rule::parse(text, effort))
+    let of_many = alone(plural, PartialValue::List(vec![known()]));
+    let rules: Vec<CelRule> = texts(spec)
+        .filter_map(|text| CelRule::parse(text, budget))
         .collect();
     let refused = rules.iter().any(|rule| {
-        rule.holds(&of_many, effort) == Some(false) && rule.holds(&of_one, effort) != Some(false)
+        rule.holds(&of_many, budget) == Some(false) && rule.holds(&of_one, budget) != Some(false)
     });
     !demanded && !refused && parts(one).is_subset(&parts(many))
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Version, entry_schema, property};
-use crate::kinds::cel::{CelBudget, Rule, Truth};
+use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 
 /// The rules about a target field.
 pub(super) struct Rules<'a> {
     field: &'a str,
     many: bool,
-    parsed: Vec<(At, Rule)>,
+    parsed: Vec<(At, CelRule)>,
     enums: BTreeMap<&'static str, BTreeSet<&'a str>>,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Rules<'a> {
     pub(super) fn for_field(
         version: Version<'a>,
         field: &'a str,
-        effort: &mut CelBudget,
+        budget: &mut CelBudget,
     ) -> Option<Self> {
         let spec = version.spec;
         let (entry, many) = entry_schema(spec, field)?;
@@ -47,10 +47,10 @@ impl<'a> Rules<'a> {
             parsed: Vec::new(),
             enums: BTreeMap::new(),
         };
-        rules_of_field.add(entry, At::Entry, effort);
+        rules_of_field.add(entry, At::Entry, budget);
         for part in PARTS {
             if let Some(schema) = property(entry, part) {
-                rules_of_field.add(schema, At::Part(part), effort);
+                rules_of_field.add(schema, At::Part(part), budget);
                 let values = schema.get("enum").and_then(Value::as_array);
                 if let Some(values) = values {
                     let texts = values.iter().filter_map(Value::as_str).collect();
@@ -59,17 +59,17 @@ impl<'a> Rules<'a> {
             }
         }
         if many && let Some(list) = property(spec, field) {
-            rules_of_field.add(list, At::Field, effort);
+            rules_of_field.add(list, At::Field, budget);
         }
-        rules_of_field.add(spec, At::Spec, effort);
+        rules_of_field.add(spec, At::Spec, budget);
         if let Some(root) = version.root {
-            rules_of_field.add(root, At::Root, effort);
+            rules_of_field.add(root, At::Root, budget);
         }
         Some(rules_of_field)
     }
 
-    fn add(&mut self, schema: &Value, at: At, effort: &mut CelBudget) {
-        let rules = texts(schema).filter_map(|text| Rule::parse(text, effort));
+    fn add(&mut self, schema: &Value, at: At, budget: &mut CelBudget) {
+        let rules = texts(schema).filter_map(|text| CelRule::parse(text, budget));
         self.parsed.extend(rules.map(|rule| (at, rule)));
     }
 
@@ -84,35 +84,40 @@ impl<'a> Rules<'a> {
     }
 
     /// Whether a policy with this entry at any position among others is rejected, regardless of the rest.
-    pub(super) fn refuse(&self, entry: &Entry, effort: &mut CelBudget) -> bool {
+    pub(super) fn reject(&self, entry: &PartialEntry, budget: &mut CelBudget) -> bool {
         let outside = self
             .enums
             .iter()
             .any(|(part, values)| match entry.0.get(*part) {
-                Some(Truth::Text(text)) => !values.contains(&**text),
-                Some(Truth::Stranger) => true,
+                Some(PartialValue::Text(text)) => !values.contains(&**text),
+                Some(PartialValue::OtherString) => true,
                 _ => false,
             });
         if outside {
             return true;
         }
         let field = if self.many {
-            Truth::Among(vec![entry.known()])
+            PartialValue::ListContaining(vec![entry.known()])
         } else {
             entry.known()
         };
-        self.refuse_field(&entry.known(), &field, effort)
+        self.reject_field(&entry.known(), &field, budget)
     }
 
     /// Whether a policy with exactly these entries is rejected.
-    pub(super) fn refuse_list(&self, entries: &[Truth], effort: &mut CelBudget) -> bool {
+    pub(super) fn reject_list(&self, entries: &[PartialValue], budget: &mut CelBudget) -> bool {
         let Some(first) = entries.first() else {
             return false;
         };
-        self.many && self.refuse_field(first, &Truth::List(entries.to_vec()), effort)
+        self.many && self.reject_field(first, &PartialValue::List(entries.to_vec()), budget)
     }
 
-    fn refuse_field(&self, entry: &Truth, field: &Truth, effort: &mut CelBudget) -> bool {
+    fn reject_field(
+        &self,
+        entry: &PartialValue,
+        field: &PartialValue,
+        budget: &mut CelBudget,
+    ) -> bool {
         let spec = some([(self.field, field.clone())]);
         let mut rules = self.parsed.iter();
         rules.any(|(at, rule)| {
@@ -122,32 +127,32 @@ impl<'a> Rules<'a> {
                 At::Field => field,
                 At::Entry => entry,
                 At::Part(part) => match entry {
-                    Truth::Map { fields, .. } => match fields.get(*part) {
-                        Some(Truth::Absent) | None => return false,
+                    PartialValue::Map { fields, .. } => match fields.get(*part) {
+                        Some(PartialValue::Absent) | None => return false,
                         Some(value) => value,
                     },
                     _ => return false,
                 },
             };
-            rule.holds(this, effort) == Some(false)
+            rule.holds(this, budget) == Some(false)
         })
     }
 }
 
 /// A partly known entry of a target field.
 #[derive(Clone, Default)]
-pub(super) struct Entry(BTreeMap<Arc<str>, Truth>);
+pub(super) struct PartialEntry(BTreeMap<Arc<str>, PartialValue>);
 
-impl Entry {
+impl PartialEntry {
     /// Adds a member.
-    pub(super) fn with(mut self, part: &str, value: Truth) -> Self {
+    pub(super) fn with(mut self, part: &str, value: PartialValue) -> Self {
         self.0.insert(part.into(), value);
         self
     }
 
     /// Converts it to a value.
-    pub(super) fn known(&self) -> Truth {
-        Truth::Map {
+    pub(super) fn known(&self) -> PartialValue {
+        PartialValue::Map {
             fields: self.0.clone(),
             complete: false,
         }
@@ -155,8 +160,8 @@ impl Entry {
 }
 
 /// A map in which these fields are known.
-pub(super) fn some<const N: usize>(fields: [(&str, Truth); N]) -> Truth {
-    Truth::Map {
+pub(super) fn some<const N: usize>(fields: [(&str, PartialValue); N]) -> PartialValue {
+    PartialValue::Map {
         fields: fields.map(|(name, value)| (name.into(), value)).into(),
         complete: false,
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::rules::{some, texts};
 use super::{Schemas, property};
-use crate::kinds::cel::{CelBudget, Rule};
+use crate::kinds::cel::{CelBudget, CelRule};
 use crate::kinds::profile::op_named;
 use crate::kinds::profile::{Direction, Op, StanzaNames, Strategies, Strategy};
 
@@ -17,10 +17,10 @@ const LONGEST_PATHS: usize = 100_000;
 const STRATEGY_FIELDS: [&str; 3] = ["mergeStrategy", "mergeType", "strategy"];
 
 /// The strategies in the schemas of `spec`: those of the stored version, with the names of other versions.
-pub(super) fn strategies(schemas: &Schemas, effort: &mut CelBudget) -> Strategies {
-    let mut strategies = of_version(&schemas.spec, effort);
+pub(super) fn strategies(schemas: &Schemas, budget: &mut CelBudget) -> Strategies {
+    let mut strategies = of_version(&schemas.spec, budget);
     for spec in &schemas.others {
-        let other = of_version(spec, effort);
+        let other = of_version(spec, budget);
         if strategies.path.is_some() && strategies.path == other.path {
             strategies.complete &= other.complete;
             strategies.values.extend(other.values);
@@ -43,9 +43,9 @@ pub(super) fn strategies(schemas: &Schemas, effort: &mut CelBudget) -> Strategie
 /// The strategies of one version. The names of a field are complete only if it is an enum. Both stanzas must be
 /// objects with a common field: other kinds use these words for lists and bodies.
 ///
-/// If nothing names a strategy or excludes both stanzas, a kind with a single target follows the legacy
-/// dialect. For a kind with a list of targets this is unknown: under GEP-713 a stanza is atomic, and a policy has one.
-fn of_version(spec: &Value, effort: &mut CelBudget) -> Strategies {
+/// If nothing names a strategy or excludes both stanzas, a kind with a single target follows GEP-713
+/// of 2021. For a kind with a list of targets this is unknown: under GEP-713 a stanza is atomic, and a policy has one.
+fn of_version(spec: &Value, budget: &mut CelBudget) -> Strategies {
     let stanzas = [StanzaNames::PLURAL, StanzaNames::SINGULAR]
         .into_iter()
         .find(|names| say_the_same(spec, *names));
@@ -59,11 +59,11 @@ fn of_version(spec: &Value, effort: &mut CelBudget) -> Strategies {
         .unwrap_or_default();
     let inside = stanzas.map(|names| inside(spec, names)).unwrap_or_default();
     let default = field.and_then(|(_, schema)| schema.get("default")?.as_str());
-    let keeps_apart = stanzas.is_some_and(|names| excludes_both(spec, names, effort));
+    let keeps_apart = stanzas.is_some_and(|names| excludes_both(spec, names, budget));
     // A field inside with other values than strategies does not exclude both stanzas.
     let named_inside = inside.values().any(|op| *op != Op::Custom);
     let takes_both = stanzas.is_some() && field.is_none() && !named_inside && !keeps_apart;
-    // The legacy dialect predates lists of targets.
+    // GEP-713 of 2021 predates lists of targets.
     let is_older = property(spec, "targetRefs").is_none();
     Strategies {
         path: field.map(|(name, _)| name.to_owned()),
@@ -125,7 +125,7 @@ fn inside(spec: &Value, stanzas: StanzaNames) -> BTreeMap<String, Op> {
         .collect()
 }
 
-/// Maps with arbitrary keys, as opposed to objects with fields: the legacy dialect and `project-fields` replace them
+/// Maps with arbitrary keys, as opposed to objects with fields: GEP-713 of 2021 and `project-fields` replace them
 /// as a whole. Paths within the settings.
 fn maps(spec: &Value) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
@@ -189,12 +189,12 @@ fn named(name: &str) -> (String, Strategy) {
 }
 
 /// Whether a validation rule excludes both stanzas together.
-fn excludes_both(spec: &Value, stanzas: StanzaNames, effort: &mut CelBudget) -> bool {
+fn excludes_both(spec: &Value, stanzas: StanzaNames, budget: &mut CelBudget) -> bool {
     let body = || some([]);
     let both = some([(stanzas.defaults, body()), (stanzas.overrides, body())]);
     let mut rules = texts(spec);
     rules.any(|text| {
-        let rule = Rule::parse(text, effort);
-        rule.is_some_and(|rule| rule.holds(&both, effort) == Some(false))
+        let rule = CelRule::parse(text, budget);
+        rule.is_some_and(|rule| rule.holds(&both, budget) == Some(false))
     })
 }

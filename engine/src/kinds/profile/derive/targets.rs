@@ -10,7 +10,7 @@ use crate::kinds::profile::{Allowed, CrossNamespace, RefField};
 use crate::model::ids::GroupKind;
 
 /// The facts about targets that all versions of a kind have in common.
-pub(super) struct Targets {
+pub(super) struct DerivedTargets {
     pub(super) refs: Vec<RefField>,
     /// The kinds that can be targets, if the rules of every field list all of them. Fields of selectors count if
     /// there is no other field.
@@ -19,7 +19,7 @@ pub(super) struct Targets {
 }
 
 /// A field in one version, or combined for several versions.
-struct Field {
+struct DerivedField {
     reference: RefField,
     /// The kinds that its rules allow, if they allow only some.
     kinds: Option<Vec<GroupKind>>,
@@ -45,11 +45,11 @@ fn is_reference(spec: &Value, field: &str) -> bool {
 
 /// Fields that hold references: those of the stored version, then those that only other served versions have. If
 /// several versions have a field, all must agree on restrictions.
-pub(super) fn targets(schemas: &Schemas, effort: &mut CelBudget) -> Targets {
-    let mut fields: Vec<Field> = Vec::new();
+pub(super) fn targets(schemas: &Schemas, budget: &mut CelBudget) -> DerivedTargets {
+    let mut fields: Vec<DerivedField> = Vec::new();
     for version in schemas.versions() {
         for name in REF_FIELDS {
-            let Some(field) = field(version, name, effort) else {
+            let Some(field) = field(version, name, budget) else {
                 continue;
             };
             match fields.iter_mut().find(|known| known.reference.path == name) {
@@ -62,16 +62,19 @@ pub(super) fn targets(schemas: &Schemas, effort: &mut CelBudget) -> Targets {
         Some((allow, core_too)) => (Some(allow), core_too),
         None => (None, false),
     };
-    Targets {
-        refs: fields.into_iter().map(Field::into_reference).collect(),
+    DerivedTargets {
+        refs: fields
+            .into_iter()
+            .map(DerivedField::into_reference)
+            .collect(),
         allow,
         core_too,
     }
 }
 
 /// The kinds that all fields together allow, and whether `core` is one of their groups.
-fn allowed(fields: &[Field]) -> Option<(Vec<Allowed>, bool)> {
-    let named = |field: &&Field| field.reference.path != "targetSelectors";
+fn allowed(fields: &[DerivedField]) -> Option<(Vec<Allowed>, bool)> {
+    let named = |field: &&DerivedField| field.reference.path != "targetSelectors";
     let any_named = fields.iter().any(|field| named(&field));
     let mut allowed: Vec<Allowed> = Vec::new();
     let mut core_too = false;
@@ -100,7 +103,7 @@ fn allowed(fields: &[Field]) -> Option<(Vec<Allowed>, bool)> {
     (!allowed.is_empty()).then_some((allowed, core_too))
 }
 
-fn field(version: Version<'_>, name: &'static str, effort: &mut CelBudget) -> Option<Field> {
+fn field(version: Version<'_>, name: &'static str, budget: &mut CelBudget) -> Option<DerivedField> {
     let spec = version.spec;
     let (entry, many) = entry_schema(spec, name)?;
     property(entry, "kind")?;
@@ -112,13 +115,13 @@ fn field(version: Version<'_>, name: &'static str, effort: &mut CelBudget) -> Op
     let takes = |part: &str| property(entry, part).is_some();
     // If anything is allowed, the listed members are not all.
     let closed = !takes_anything(entry);
-    let rules = Rules::for_field(version, name, effort)?;
-    let kinds = allowed::kinds(&rules, effort);
-    let sections = takes("sectionName") && !allowed::forbid(&rules, "sectionName", effort);
+    let rules = Rules::for_field(version, name, budget)?;
+    let kinds = allowed::kinds(&rules, budget);
+    let sections = takes("sectionName") && !allowed::forbid(&rules, "sectionName", budget);
     let namespace = takes("namespaces")
-        || (takes("namespace") && !allowed::forbid(&rules, "namespace", effort));
+        || (takes("namespace") && !allowed::forbid(&rules, "namespace", budget));
     let unique = match list {
-        Some(list) => is_keyed(list, entry) || allowed::unique(&rules, kinds.as_ref(), effort),
+        Some(list) => is_keyed(list, entry) || allowed::unique(&rules, kinds.as_ref(), budget),
         None => false,
     };
     let reference = RefField {
@@ -127,7 +130,7 @@ fn field(version: Version<'_>, name: &'static str, effort: &mut CelBudget) -> Op
         default_group: default("group"),
         default_kind: default("kind"),
         sections: (sections || closed).then_some(sections),
-        needs_section: allowed::require(&rules, "sectionName", effort),
+        needs_section: allowed::require(&rules, "sectionName", budget),
         namespace: (namespace || closed).then_some(namespace),
         max: list.and_then(max_items),
         unique,
@@ -140,12 +143,12 @@ fn field(version: Version<'_>, name: &'static str, effort: &mut CelBudget) -> Op
         keyed: unique,
         ..RefField::default()
     };
-    Some(Field { reference, kinds })
+    Some(DerivedField { reference, kinds })
 }
 
-// === impl Field ===
+// === impl DerivedField ===
 
-impl Field {
+impl DerivedField {
     /// The field with its kinds.
     fn into_reference(self) -> RefField {
         RefField {

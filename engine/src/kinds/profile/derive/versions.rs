@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Schemas;
 use super::constraints::KnownConstraints;
-use crate::kinds::profile::{Field, FieldDefault, Shape, SpecRule, Step, VersionSchema};
+use crate::kinds::profile::{Field, FieldDefault, PathStep, Shape, SpecRule, VersionSchema};
 
 /// The maximum number of different parts that are kept of one CRD. The largest real CRDs have some
 /// hundred.
@@ -18,7 +18,7 @@ const MOST_RULES: usize = 65_536;
 /// The maximum size of all defaults of one CRD in bytes.
 const MOST_DEFAULTS: usize = 65_536;
 /// The number of characters that are shown of a rule without a message.
-const SHOWN: usize = 200;
+const MAX_RULE_CHARACTERS: usize = 200;
 
 /// Interned parts of schemas, names and defaults.
 #[derive(Default)]
@@ -73,14 +73,22 @@ fn rules(spec: &Value) -> Vec<SpecRule> {
     rules
 }
 
-fn add_rules(schema: &Value, at: &mut Vec<Step>, left: &mut usize, spec_rules: &mut Vec<SpecRule>) {
+fn add_rules(
+    schema: &Value,
+    at: &mut Vec<PathStep>,
+    left: &mut usize,
+    spec_rules: &mut Vec<SpecRule>,
+) {
     let rules = schema.get("x-kubernetes-validations");
     for rule_json in rules.and_then(Value::as_array).into_iter().flatten() {
         let Some(rule) = rule_json.get("rule").and_then(Value::as_str) else {
             continue;
         };
         let message = rule_json.get("message").and_then(Value::as_str);
-        let message = message.map_or_else(|| rule.chars().take(SHOWN).collect(), str::to_owned);
+        let message = message.map_or_else(
+            || rule.chars().take(MAX_RULE_CHARACTERS).collect(),
+            str::to_owned,
+        );
         let Some(budget_left) = left.checked_sub(rule.len() + message.len()) else {
             return;
         };
@@ -93,13 +101,13 @@ fn add_rules(schema: &Value, at: &mut Vec<Step>, left: &mut usize, spec_rules: &
     }
     let properties = schema.get("properties").and_then(Value::as_object);
     let fields = properties.into_iter().flatten();
-    let fields =
-        fields.map(|(name, schema_of_field)| (Step::Field(name.as_str().into()), schema_of_field));
+    let fields = fields
+        .map(|(name, schema_of_field)| (PathStep::Field(name.as_str().into()), schema_of_field));
     let items = schema
         .get("items")
-        .map(|schema_of_items| (Step::Items, schema_of_items));
+        .map(|schema_of_items| (PathStep::Items, schema_of_items));
     let values = schema.get("additionalProperties");
-    let values = values.map(|schema_of_values| (Step::Values, schema_of_values));
+    let values = values.map(|schema_of_values| (PathStep::Values, schema_of_values));
     for (step, step_schema) in fields.chain(items).chain(values) {
         at.push(step);
         add_rules(step_schema, at, left, spec_rules);

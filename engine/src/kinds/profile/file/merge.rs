@@ -6,10 +6,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::condition::Values;
+use super::super::condition::FieldConditions;
 use super::super::{
-    DictatedBy, Direction, EmptySpec, InheritanceFile, MergeWith, NotApplied, OnListeners, Op,
-    PortSettings, SpecPath, Unread,
+    DelegationMergeFile, DictatedBy, Direction, EmptySpec, IgnoredSettings, MergeWith, NotApplied,
+    OnListeners, Op, PortSettings, SpecPath,
 };
 use super::yes;
 use crate::model::level::Level;
@@ -19,7 +19,7 @@ use crate::model::level::Level;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Merge {
     /// Whether one policy may have defaults and overrides together.
-    pub dialect: Option<Dialect>,
+    pub dialect: Option<GepVersion>,
     /// The field that names the strategy.
     pub strategy: Option<StrategyFile>,
     /// Whether `spec.defaults` and `spec.overrides` are strategies; `singular` if they are spelled `spec.default` and
@@ -66,14 +66,14 @@ pub struct Merge {
     /// above.
     pub on_routes: Option<Vec<OnRoutesFile>>,
     /// Settings that do nothing if a policy is attached at some levels.
-    pub ineffective: Option<Vec<IdleFile>>,
+    pub ineffective: Option<Vec<IneffectiveFile>>,
     /// Listeners on which only some settings are in force, or policies merge in other stages, by their protocol.
     pub on_listeners: Option<Vec<OnListeners>>,
     /// A list of settings for single ports: each entry applies only to the listeners of its port.
     pub ports: Option<PortSettings>,
     /// Settings that controllers do not read because of another setting of the same policy, even if the policies that it is
     /// merged with set them.
-    pub unread: Option<Vec<Unread>>,
+    pub unread: Option<Vec<IgnoredSettings>>,
     /// Values of the merged settings with which controllers apply none of them.
     pub not_applied_if: Option<Vec<NotApplied>>,
     /// Levels whose policies merge by age, as if they had one target.
@@ -92,7 +92,8 @@ pub struct Merge {
     /// The field by whose value policies are partitioned: those with one value do not merge with those with another one.
     pub partition_by: Option<PartitionBy>,
     /// The strategies by which policies of a route that delegates merge with those of the routes that it delegates to.
-    pub inheritance: Option<Arc<InheritanceFile>>,
+    #[serde(rename = "inheritance")]
+    pub delegation_merge: Option<Arc<DelegationMergeFile>>,
 }
 
 /// A field by whose value policies are partitioned: those with one value do not merge with those with another one, and both
@@ -109,7 +110,8 @@ pub struct PartitionBy {
 /// Settings that do nothing at some levels.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct IdleFile {
+#[schemars(rename = "IdleFile")]
+pub struct IneffectiveFile {
     /// The levels.
     pub levels: Vec<Level>,
     /// The settings: `spec.timeouts`.
@@ -123,7 +125,7 @@ pub struct IdleFile {
     /// Only for policies with one of these values in each of these fields: `spec.action: [CUSTOM]`. The values are those of
     /// `weakenedBy`.
     #[serde(default)]
-    pub when: Values,
+    pub when: FieldConditions,
     /// Whether the settings are in force all the same where the policy of a route names a strategy by which it merges with this policy:
     /// `spec.connection` of the policy of a Gateway does nothing on a `TCPRoute`, unless the policy of the route has
     /// `mergeType: StrategicMerge`.
@@ -151,13 +153,14 @@ pub enum StanzasFile {
     /// Whether it has them, spelled as in its CRD or in the plural.
     Has(bool),
     /// It has them with this spelling.
-    Written(Number),
+    Written(StanzaSpelling),
 }
 
 /// The spelling of the names of stanzas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Number {
+#[schemars(rename = "Number")]
+pub enum StanzaSpelling {
     /// `default` and `override`.
     Singular,
     /// `defaults` and `overrides`.
@@ -167,9 +170,11 @@ pub enum Number {
 /// The generation of the pattern that a kind follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Dialect {
+#[schemars(rename = "Dialect")]
+pub enum GepVersion {
     /// Both stanzas in one policy.
-    Legacy,
+    #[serde(rename = "legacy")]
+    Of2021,
 }
 
 /// The field that names the strategy.

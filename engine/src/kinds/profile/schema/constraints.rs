@@ -12,15 +12,15 @@ use crate::model::hint::quoted;
 
 mod json_type;
 mod limit;
+mod message;
 mod number;
 mod path;
-mod words;
 
 pub use json_type::JsonType;
 pub use limit::Limit;
+use message::shown;
 pub use number::Number;
 use path::Path;
-use words::shown;
 
 /// The constraints on a value and on the values in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Constraints {
                 && !wanted.takes(value)
             {
                 has_type = false;
-                walk.violated(path, || wanted.refuses(value));
+                walk.violated(path, || wanted.rejects(value));
             }
         }
         // The other limits are unknown for a value of another type.

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use regex::{Regex, RegexBuilder};
 
 /// The maximum length of an expression in bytes.
-const LONGEST: usize = 4_096;
+const MAX_PATTERN_BYTES: usize = 4_096;
 /// The maximum size of a compiled expression in bytes.
 const LARGEST: usize = 1 << 18;
 /// The maximum length of a string that is matched, in bytes.
@@ -58,7 +58,7 @@ impl Pattern {
 }
 
 fn compile(text: &str) -> Option<Box<Regex>> {
-    if text.len() > LONGEST || has_set_operation(text) {
+    if text.len() > MAX_PATTERN_BYTES || has_set_operation(text) {
         return None;
     }
     let built = RegexBuilder::new(text).size_limit(LARGEST).build();

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::levels::{Levels, leveled};
+use super::heights::{Heights, leveled};
 use super::{AISLE, GAP, Layout, Part, Point, Scene, real, width};
 
 /// The ratio of width to height, about that of a screen.
@@ -19,7 +19,7 @@ const BEND: f64 = AISLE * 0.7;
 /// Components stacked in one column.
 #[derive(Debug, Default)]
 struct Band {
-    pieces: Vec<(Part, Levels)>,
+    pieces: Vec<(Part, Heights)>,
 }
 
 /// Lays out a scene in bands. False if it has no components that are low enough.
@@ -181,7 +181,7 @@ fn stacked(
     };
     let mut pieces: Vec<(f64, Part)> = pieces.into_iter().map(|p| (highest(&p), p)).collect();
     pieces.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let pieces: Vec<(Part, Levels)> = pieces
+    let pieces: Vec<(Part, Heights)> = pieces
         .into_iter()
         .map(|(_, part)| {
             let levels = leveled(scene, &part);

@@ -14,7 +14,7 @@ use crate::engine::model::ids::{GroupKind, ObjectKey};
 /// The minimum width.
 pub(super) const WIDTH: f64 = 560.0;
 /// The limit of Gateways in the legend.
-const MOST: usize = 12;
+const MAX_GATEWAYS: usize = 12;
 const LINE: f64 = 22.0;
 const GAP: f64 = 18.0;
 
@@ -79,7 +79,7 @@ impl Legend {
         }
         let gateways = nodes().filter(|node| node.role == Role::Gateway && !node.missing);
         let gateways: Vec<&ObjectKey> = gateways.map(|node| &node.object.0.object).collect();
-        for gateway in gateways.iter().filter(|_| gateways.len() <= MOST) {
+        for gateway in gateways.iter().filter(|_| gateways.len() <= MAX_GATEWAYS) {
             if let Some(lane) = drawing.lane(gateway) {
                 let mark = format!("<path class=\"wire lane{lane}\" d=\"M0 8H22\"/>");
                 entries.push(Entry::new(mark, &gateway.to_string()));

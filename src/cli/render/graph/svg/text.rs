@@ -29,14 +29,14 @@ pub(crate) fn measured(text: &str, size: f64) -> f64 {
     f64::from(u32::try_from(text.width()).unwrap_or(u32::MAX)) * ADVANCE * size
 }
 
-/// Breaks a name into lines of at most `most` columns, after a dot, dash or slash if possible.
-pub(crate) fn lines(name: &str, most: usize) -> Vec<String> {
+/// Breaks a name into lines of at most `limit` columns, after a dot, dash or slash if possible.
+pub(crate) fn lines(name: &str, limit: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for c in escape(name).chars() {
-        if line.width() + c.width().unwrap_or(0) > most {
+        if line.width() + c.width().unwrap_or(0) > limit {
             let at = line.rfind(['.', '-', '/']).map(|at| at + 1);
-            let remaining = match at.filter(|at| *at > most / 2) {
+            let remaining = match at.filter(|at| *at > limit / 2) {
                 Some(at) => line.split_off(at),
                 None => String::new(),
             };
@@ -48,12 +48,12 @@ pub(crate) fn lines(name: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// Breaks a sentence between words into lines of at most `most` columns; cuts it after `count` lines.
-pub(crate) fn wrapped(text: &str, most: usize, count: usize) -> Vec<String> {
+/// Breaks a sentence between words into lines of at most `limit` columns; cuts it after `count` lines.
+pub(crate) fn wrapped(text: &str, limit: usize, count: usize) -> Vec<String> {
     let mut sentence_lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace().flat_map(|word| lines(word, most)) {
+    for word in text.split_whitespace().flat_map(|word| lines(word, limit)) {
         match sentence_lines.last_mut() {
-            Some(line) if line.width() + 1 + word.width() <= most => {
+            Some(line) if line.width() + 1 + word.width() <= limit => {
                 line.push(' ');
                 line.push_str(&word);
             }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::words::shown;
+use super::message::shown;
 use crate::model::wording::type_name;
 
 /// A type of JSON values.
@@ -59,7 +59,7 @@ impl JsonType {
         }
     }
 
-    pub(super) fn refuses(self, value: &Value) -> String {
+    pub(super) fn rejects(self, value: &Value) -> String {
         let wanted = match self {
             Self::String => "a string",
             Self::Integer => "a whole number",

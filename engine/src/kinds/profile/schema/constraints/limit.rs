@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::message::{counted, repeated, shown};
 use super::path::Path;
-use super::words::{counted, repeated, shown};
 use super::{JsonType, Number, REQUIRED, Walk};
 use crate::kinds::profile::schema::pattern::Pattern;
 use crate::model::hint::{nearest, quoted};

@@ -1,0 +1,111 @@
+//! Findings on requests that another rule of a changed route takes, and that lose a protection with it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::fuel::too_much;
+use crate::admission::finding::{Code, Finding};
+use crate::effective::Resolver;
+use crate::effective::protection::{Coverage, LostSources, lost_between};
+use crate::effective::section_renames::renamed_sections;
+use crate::merge::EffectivePolicy;
+use crate::model::ids::{GroupKind, ObjectKey, Place};
+use crate::model::object::{Object, is_route};
+use crate::model::shared::Shared;
+use crate::model::wording;
+use crate::routing::rerouted_within;
+use crate::state::snapshot::Snapshot;
+
+/// The protections that requests lose because a rule takes them that has not the policy of the rule which took them before. Only
+/// kinds whose policies name rules of the route differ from rule to rule.
+pub(super) fn findings(
+    [before, after]: [&Snapshot; 2],
+    old: &Arc<Object>,
+    new: &Arc<Object>,
+) -> Vec<Finding> {
+    let kinds = kinds_on_rules([before, after], &new.key);
+    if kinds.is_empty() || !is_route(&new.key.gk) || old.node == new.node {
+        return Vec::new();
+    }
+    let renames = renamed_sections([before, after], &new.key);
+    let mut resolver_before = Resolver::bounded(before);
+    let mut resolver_after = resolver_before.for_snapshot(after);
+    let mut findings = Vec::new();
+    for ((from, to), requests) in rerouted_within(after, old, new) {
+        let (from, to) = (new.key.section(from), new.key.section(to));
+        if renames.later_place(&from) == to {
+            continue;
+        }
+        for kind in &kinds {
+            let Some(profile) = after.profile(kind) else {
+                continue;
+            };
+            let effective_before = effective(&mut resolver_before, kind, &from);
+            let effective_after = effective(&mut resolver_after, kind, &to);
+            if resolver_before.is_spent() || resolver_after.is_spent() {
+                return vec![too_much(&new.key, "the protections that routes lose")];
+            }
+            let lost = lost_between(
+                profile,
+                (before, &effective_before),
+                (after, &effective_after),
+            );
+            let lost = lost.into_iter();
+            findings.extend(
+                lost.map(|(name, lost)| finding(kind, [&from, &to], &requests, &name, lost)),
+            );
+        }
+    }
+    findings
+}
+
+fn finding(
+    kind: &GroupKind,
+    [from, to]: [&Place; 2],
+    requests: &BTreeSet<String>,
+    protection: &str,
+    lost: LostSources,
+) -> Finding {
+    let by: Vec<String> = lost.by.iter().map(ObjectKey::text).collect();
+    let without = match lost.remains {
+        Coverage::NoRequests => "without",
+        _ => "with only part of",
+    };
+    let message = format!(
+        "{to} takes {}, which {from} took before, {without} the {protection} of {}",
+        wording::first(requests),
+        by.join(", ")
+    );
+    let subject = format!("{kind} {protection} from {from} to {to}");
+    let mut finding = Finding::new(Code::ProtectionLost, &to.object, message).about(subject);
+    finding.settings = wording::settings(&lost.settings).into();
+    finding.source = lost.reasons.into_iter().collect::<Vec<_>>().join("; ");
+    finding.mentions = lost.by.into_iter().chain(lost.now).collect();
+    finding
+}
+
+/// The kinds with protecting settings whose policies name sections of a route in one of the states.
+fn kinds_on_rules(states: [&Snapshot; 2], route: &ObjectKey) -> BTreeSet<GroupKind> {
+    let policies = states
+        .into_iter()
+        .flat_map(|state| state.policies_naming(route));
+    let on_rules = policies.filter(|policy| {
+        let mut targets = policy.targets.iter();
+        !policy.profile.protects.is_empty() && targets.any(|target| target.section.is_some())
+    });
+    on_rules.map(|policy| policy.key().gk.clone()).collect()
+}
+
+/// The effective policies of a kind on the paths to a rule.
+fn effective(
+    resolver: &mut Resolver<'_>,
+    kind: &GroupKind,
+    rule: &Place,
+) -> Vec<Shared<EffectivePolicy>> {
+    let groups = resolver.paths_through(&rule.object, kind);
+    let groups = groups.iter().filter(|group| {
+        let mut routes = group.paths.routes.iter();
+        group.complete && group.attached && routes.any(|path| path.target() == Some(rule))
+    });
+    groups.map(|group| group.effective.clone()).collect()
+}

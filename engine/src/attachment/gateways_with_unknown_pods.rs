@@ -1,0 +1,57 @@
+//! Gateways whose Pods are unknown: no controller makes them, and no workload in the state does.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::kinds::profile::GatewayPods;
+use crate::model::ids::GroupKind;
+use crate::model::object::Object;
+use crate::model::selector::Labels;
+use crate::policy::has_own_pods;
+use crate::state::snapshot::Snapshot;
+
+/// The kinds of group `apps` that make Pods.
+const WORKLOADS: [&str; 4] = ["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"];
+
+/// Whether a Gateway has Pods that its controller does not make, and no Pod and no workload in its
+/// namespace has a label with the name of the Gateway. It is unknown then whether policies on the
+/// Gateway apply.
+pub(super) fn has_unknown_pods(snapshot: &Snapshot, pods: &GatewayPods, gateway: &Object) -> bool {
+    let names_it = |labels: Option<&Labels>| {
+        let name = labels.and_then(|labels| labels.get(&pods.name_label));
+        name == Some(&gateway.key.name)
+    };
+    let is_near = |object: &&Arc<Object>| object.key.namespace == gateway.key.namespace;
+    let has_label = |kind: GroupKind| {
+        let mut near = snapshot.objects(&kind).filter(is_near);
+        near.any(|object| {
+            names_it(Some(&object.meta.labels)) && object.key.gk.is_core("Pod")
+                || names_it(labels_of_template(object).as_ref())
+        })
+    };
+    let workloads = WORKLOADS.map(|kind| GroupKind::new("apps", kind));
+    has_own_pods(gateway)
+        && !workloads
+            .into_iter()
+            .chain([GroupKind::core("Pod")])
+            .any(has_label)
+}
+
+/// The labels that a workload gives its Pods.
+fn labels_of_template(workload: &Object) -> Option<Labels> {
+    #[derive(Deserialize)]
+    struct Spec {
+        template: Template,
+    }
+    #[derive(Deserialize)]
+    struct Template {
+        metadata: Metadata,
+    }
+    #[derive(Deserialize)]
+    struct Metadata {
+        labels: Labels,
+    }
+    let spec: Spec = serde_json::from_str(workload.spec.as_deref()?).ok()?;
+    Some(spec.template.metadata.labels)
+}

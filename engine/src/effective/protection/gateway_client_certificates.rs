@@ -1,0 +1,233 @@
+//! Client certificates that a Gateway itself asks for, in `spec.tls.frontend`, where no policy
+//! does. A policy about client certificates at a listener replaces the setting of the Gateway.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+
+use super::listener_effects::ListenerEffects;
+use super::provided::Provided;
+use super::{CLIENT_CERTIFICATES, Coverage, LostSources, ProtectionLoss};
+use crate::effective::Resolver;
+use crate::effective::impact::EffectiveChange;
+use crate::effective::traffic::Opened;
+use crate::kinds::profile::{Class, Protection};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
+use crate::model::json_text::JsonText;
+use crate::model::object::ClientCertificates;
+use crate::state::snapshot::Snapshot;
+use crate::topology::{GatewayClientCertificates, frontend_tls, with_sets};
+
+/// Why client certificates that are only asked for protect nothing.
+const NOT_REQUIRED: &str =
+    "mode AllowInsecureFallback of spec.tls.frontend lets clients without a valid certificate pass";
+
+/// The handling of client certificates by a Gateway itself, before a change and after it.
+pub(super) type BeforeAndAfter = [Option<GatewayClientCertificates>; 2];
+
+// === impl GatewayClientCertificates ===
+
+impl GatewayClientCertificates {
+    /// The handling of client certificates at the effective targets of a change, each pair once.
+    /// Two times `None` if the protection is not that by client certificates.
+    pub(super) fn of_change(
+        [before, after]: [&Snapshot; 2],
+        protection: &Protection,
+        change: &EffectiveChange,
+    ) -> BTreeSet<BeforeAndAfter> {
+        if *protection.name != *CLIENT_CERTIFICATES {
+            return BTreeSet::from([[None, None]]);
+        }
+        let targets = change.paths.targets();
+        let certificates =
+            targets.map(|target| [frontend_tls(before, target), frontend_tls(after, target)]);
+        certificates.collect()
+    }
+
+    /// The protection that this handling provides.
+    pub(super) fn provided(&self) -> Provided {
+        let mode = [self.field, "validation", "mode"].join(".");
+        let path = mode.split('.').map(Into::into).collect();
+        let value = JsonText::from(&json!("AllowValidOnly"));
+        match self.mode {
+            ClientCertificates::Required => Provided {
+                coverage: Coverage::AllRequests,
+                sources: vec![(self.gateway.clone(), Some((path, value)))],
+                ..Provided::none()
+            },
+            ClientCertificates::Asked => Provided {
+                weaknesses: BTreeSet::from([NOT_REQUIRED.into()]),
+                ..Provided::none()
+            },
+        }
+    }
+
+    /// A sentence for users.
+    fn text(&self) -> String {
+        let gateway = self.gateway.text();
+        match self.mode {
+            ClientCertificates::Required => format!(
+                "{gateway} asks for client certificates (spec.{}): clients without a valid one cannot connect",
+                self.field
+            ),
+            ClientCertificates::Asked => format!(
+                "{gateway} asks for client certificates (spec.{}), but lets clients without a valid one pass (mode AllowInsecureFallback)",
+                self.field
+            ),
+        }
+    }
+}
+
+/// A sentence for users about client certificates that the Gateway itself asks for at a listener.
+/// `None` if it asks for none, or if a policy decides there.
+pub fn own_client_certificates(resolver: &mut Resolver<'_>, listener: &Place) -> Option<String> {
+    let own = frontend_tls(resolver.snapshot(), listener)?;
+    let decided = ListenerEffects::new(resolver).is_decided(listener);
+    (!decided).then(|| own.text())
+}
+
+/// The client certificates that Gateways themselves no longer ask for, or no longer require. One
+/// loss for each Gateway.
+pub(super) fn lost_by_gateways(
+    [resolver_before, resolver_after]: [&mut Resolver<'_>; 2],
+    objects: &[ObjectKey],
+) -> Vec<(GroupKind, ProtectionLoss)> {
+    let (before, after) = (resolver_before.snapshot(), resolver_after.snapshot());
+    let (mut effects_before, mut effects_after) = (
+        ListenerEffects::new(resolver_before),
+        ListenerEffects::new(resolver_after),
+    );
+    let mut losses = Vec::new();
+    for key in objects
+        .iter()
+        .filter(|key| key.gk.is_gateway_api("Gateway"))
+    {
+        let Some(gateway) = after.get(key) else {
+            continue;
+        };
+        let mut loss = ProtectionLoss::named(CLIENT_CERTIFICATES);
+        for owner in with_sets(after, gateway) {
+            for listener in owner.listeners() {
+                let place = owner.key.section(listener.name.clone());
+                let Some(own) = frontend_tls(before, &place) else {
+                    continue;
+                };
+                let now = frontend_tls(after, &place);
+                if now.as_ref().map(|now| now.mode) == Some(own.mode)
+                    || effects_before.is_decided(&place)
+                    || effects_after.is_decided(&place)
+                {
+                    continue;
+                }
+                let Some(taken) = LostSources::of_gateway(&own, now.as_ref()) else {
+                    continue;
+                };
+                loss.objects.insert(key.clone());
+                loss.lost.add(&taken);
+            }
+        }
+        if !loss.objects.is_empty() {
+            losses.push((key.gk.clone(), loss));
+        }
+    }
+    losses
+}
+
+/// The client certificates of Gateways that routes lose by the listeners that a change opens to them, while all listeners by which
+/// their requests came before asked for them.
+pub(super) fn lost_at_new_listeners(
+    effects_before: &mut ListenerEffects<'_, '_>,
+    effects_after: &mut ListenerEffects<'_, '_>,
+    opened: &BTreeMap<ObjectKey, Opened>,
+) -> Option<(GroupKind, ProtectionLoss)> {
+    let (before, after) = (
+        effects_before.resolver.snapshot(),
+        effects_after.resolver.snapshot(),
+    );
+    let mut loss = ProtectionLoss::named(CLIENT_CERTIFICATES);
+    for (route, opened) in opened {
+        let own_before = opened
+            .before
+            .iter()
+            .map(|listener| frontend_tls(before, listener));
+        let Some(own_before) = own_before.collect::<Option<Vec<GatewayClientCertificates>>>()
+        else {
+            continue;
+        };
+        for listener in &opened.new {
+            let own_after = frontend_tls(after, listener);
+            let each = own_before
+                .iter()
+                .map(|own_before| LostSources::of_gateway(own_before, own_after.as_ref()));
+            let Some(each) = each.collect::<Option<Vec<LostSources>>>() else {
+                continue;
+            };
+            let mut before = opened.before.iter();
+            if each.is_empty()
+                || before.any(|own_before| effects_before.is_decided(own_before))
+                || effects_after.is_decided(listener)
+            {
+                continue;
+            }
+            loss.objects.insert(route.clone());
+            loss.opened.insert(listener.clone());
+            for taken in &each {
+                loss.lost.add(taken);
+            }
+        }
+    }
+    (!loss.objects.is_empty()).then(|| (GroupKind::gateway_api("Gateway"), loss))
+}
+
+// === impl ListenerEffects ===
+
+impl ListenerEffects<'_, '_> {
+    /// Whether a policy decides about client certificates at a listener.
+    fn is_decided(&mut self, listener: &Place) -> bool {
+        let snapshot = self.resolver.snapshot();
+        snapshot.used_kinds().any(|kind| {
+            let Some(profile) = snapshot.profile(kind) else {
+                return false;
+            };
+            let protection = profile.protection(CLIENT_CERTIFICATES);
+            let Some(protection) = protection.filter(|_| *profile.class != Class::Direct) else {
+                return false;
+            };
+            let effective = self.effective_at(listener, kind);
+            effective.is_some_and(|effective| {
+                Provided::from_effective(snapshot, profile, protection, &effective)
+                    .is_decided_by_policies()
+            })
+        })
+    }
+}
+
+// === impl LostSources ===
+
+impl LostSources {
+    /// The loss if a Gateway itself handles client certificates otherwise than before. `None` if it
+    /// protects as much as before.
+    fn of_gateway(
+        own_before: &GatewayClientCertificates,
+        own_after: Option<&GatewayClientCertificates>,
+    ) -> Option<Self> {
+        let own_before = own_before.provided();
+        let own_after = own_after.map(GatewayClientCertificates::provided);
+        let remains = own_after
+            .as_ref()
+            .map_or(Coverage::NoRequests, |own_after| own_after.coverage);
+        if remains >= own_before.coverage {
+            return None;
+        }
+        let mut lost = Self {
+            remains,
+            reasons: own_after
+                .into_iter()
+                .flat_map(|own_after| own_after.weaknesses)
+                .collect(),
+            ..Self::nothing()
+        };
+        lost.note_sources(own_before.sources);
+        Some(lost)
+    }
+}
