@@ -25,6 +25,7 @@ mod lost_protection;
 mod new_rejections;
 mod one_change;
 mod policy;
+mod precedence_reason;
 mod rerouted_requests;
 mod route;
 mod settings;

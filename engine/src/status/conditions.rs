@@ -286,9 +286,8 @@ pub fn attachments<'a>(
                     }
                     partial => (None, partial),
                 };
-                let known = unknown.or(no_effect);
-                let known =
-                    known.or_else(|| no_effect::on_unnamed_port(resolver.snapshot(), &target));
+                let on_port = || no_effect::on_unnamed_port(resolver.snapshot(), &target);
+                let known = unknown.or(no_effect).or_else(on_port);
                 attachments.push(TargetAttachment {
                     entry,
                     target,

@@ -161,7 +161,8 @@ fn no_policy(about: &OfTarget, style: Style) -> String {
         Some(unread) => {
             let line =
                 format!("{sentence}, as far as attache could read the state: {unread}{more}");
-            format!("\n{}", paragraph(style, Tone::Warning, "", &line, "  "))
+            let text = paragraph(style, Tone::Warning, "", &line, "  ");
+            format!("\n{}", text.trim_end())
         }
     }
 }

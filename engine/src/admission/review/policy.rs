@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::fuel::too_much;
+use super::precedence_reason::precedence_reason;
 use crate::admission::finding::{Code, Finding, Severity};
 use crate::admission::validate::{validate, validate_read};
 use crate::attachment::conflict::overlap;
@@ -12,7 +13,6 @@ use crate::effective::Resolver;
 use crate::effective::protection::{CLIENT_CERTIFICATES, carries_others};
 use crate::kinds::profile::{ConflictScope, SameTarget};
 use crate::merge::field_conflicts;
-use crate::model::file_order::is_order;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
 use crate::policy::Policy;
@@ -27,14 +27,6 @@ use super::{losses, one_change, status_disagreement};
 use crate::attachment::Attachment;
 use crate::model::wording;
 use crate::policy::fuel::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
-
-/// Why a policy wins against another one.
-struct PrecedenceReason {
-    /// `is older`.
-    verb: &'static str,
-    /// `older`.
-    noun: &'static str,
-}
 
 /// Findings on a policy as it will be after admission.
 ///
@@ -336,7 +328,7 @@ fn conflicting(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> O
         ),
         _ => format!(
             "ignored: {place} already has {with}, which {}; keep the settings in one of the two",
-            rank(other_policy, policy).verb
+            precedence_reason(other_policy, policy).verb
         ),
     };
     let mut finding = Finding::new(Code::Conflicted, policy.key(), message)
@@ -409,35 +401,13 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
             && winner.from.contains(&target.target)
             && other_policy.is_for_all_namespaces() == policy.is_for_all_namespaces()
         {
-            let which = rank(other_policy, policy).noun;
+            let which = precedence_reason(other_policy, policy).noun;
             finding.source = format!("{}, where the {which} wins", finding.source);
         }
         finding.mentions.insert(key.clone());
         finding
     });
     winners.collect()
-}
-
-/// The winner in words, compared with the policy that it overrides.
-fn rank(winner: &Policy, other: &Policy) -> PrecedenceReason {
-    let in_files = |policy: &Policy| policy.object.meta.created.is_some_and(is_order);
-    let is_by_files = in_files(winner) && in_files(other);
-    let created = |policy: &Policy| policy.object.meta.created;
-    let is_same_age = created(winner).is_some() && created(winner) == created(other);
-    let (one, other) = (winner.precedence(), other.precedence());
-    let (verb, noun) = match (one.same_weight(other), one > other) {
-        (true, true) if is_by_files => ("comes last in the files", "last in the files"),
-        (true, false) if is_by_files => ("comes first in the files", "first in the files"),
-        (true, true) if is_same_age => ("has the same age and comes last by name", "last by name"),
-        (true, false) if is_same_age => {
-            ("has the same age and comes first by name", "first by name")
-        }
-        (true, true) => ("is newer", "newer"),
-        (true, false) => ("is older", "older"),
-        (false, true) => ("has the lower weight", "one with the lower weight"),
-        (false, false) => ("has the higher weight", "one with the higher weight"),
-    };
-    PrecedenceReason { verb, noun }
 }
 
 /// Whether a policy loses as intended: it is a default, and the winner is more specific. It does not if
