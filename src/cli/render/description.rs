@@ -161,8 +161,7 @@ fn no_policy(about: &OfTarget, style: Style) -> String {
         Some(unread) => {
             let line =
                 format!("{sentence}, as far as attache could read the state: {unread}{more}");
-            let text = paragraph(style, Tone::Warning, "", &line, "  ");
-            format!("\n{}", text.trim_end())
+            format!("\n{}", paragraph(style, Tone::Warning, "", &line, "  "))
         }
     }
 }
@@ -321,7 +320,8 @@ fn selected_by(about: &OfWorkload, style: Style) -> String {
         "Its Pods are selected by {}: attache does not follow what policies set for Pods",
         phrases::list(names)
     );
-    format!("\n{}", paragraph(style, Tone::Warning, "", &line, "  "))
+    let text = paragraph(style, Tone::Warning, "", &line, "  ");
+    format!("\n{}", text.trim_end())
 }
 
 /// The settings of one result, each with its source.
