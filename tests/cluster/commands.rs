@@ -76,8 +76,9 @@ fn typed(line: &str) -> Option<(&str, &str)> {
         .then_some((user, command))
 }
 
-/// Replaces ages, which are not part of the test.
+/// Replaces ages, which are not part of the test: objects are made within the same second or not.
 fn ageless(text: &str) -> String {
+    let text = text.replace("has the same age and comes first by name", "is older");
     let is_age = |word: &str| {
         let digits = word.trim_end_matches(['s', 'm', 'h']);
         digits.len() < word.len()

@@ -60,7 +60,7 @@ fn example_2_of_gep_713() {
         "colorpolicy/p1",
         &format!(
             "Warning: effective-change: {COLOR} on Service infra/b1, 1 of 3 paths: color=red -> \
-             none (nothing takes its place)\n"
+             none (no policy replaces it)\n"
         ),
     );
 }
@@ -113,7 +113,7 @@ spec: {{targetRef: {{group: '', kind: Namespace, name: {}}}, retries: 2}}
     setup.warns_at_last_text(BUN, sets);
     let change = format!(
         "Warning: effective-change: RetryPolicy.policies.example.com on {three}: retries=2 -> none \
-         (nothing takes its place)\n"
+         (no policy replaces it)\n"
     );
     let shop = setup.namespace("shop");
     let args = [
