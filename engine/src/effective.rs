@@ -54,7 +54,7 @@ pub mod traffic;
 mod unreachable_rules;
 
 use arena::Arena;
-pub(crate) use gateway_by_label::{gateway_in_front_of, names_same_gateway};
+pub(crate) use gateway_by_label::{gateway_in_front_of, is_excluded, names_same_gateway};
 pub use groups::{controllers_follow, controllers_follow_parents};
 pub use narrow_listeners::{has_narrower_listener, narrower_listeners};
 pub use path_set::PathSet;

@@ -38,6 +38,7 @@ pub use fields::fields;
 pub use in_force::InForce;
 pub use pod_selector::PodSelector;
 pub(crate) use pod_selector::has_own_pods;
+pub(crate) use references::named_object;
 pub(crate) use rejection_condition::condition_against;
 use stanza::read_stanzas;
 pub use stanza::{PolicyStanza, StanzaRef};

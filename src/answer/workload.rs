@@ -57,15 +57,7 @@ pub fn workload(
 }
 
 /// The policies whose selectors select Pods with these labels, in the namespace of the workload or from the root namespace.
-fn policies_selecting(
-    snapshot: &Snapshot,
-    workload: &ObjectKey,
-    labels: &BTreeMap<String, String>,
-) -> Vec<Named> {
-    let pairs = labels.iter();
-    let labels: Labels = pairs
-        .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
-        .collect();
+fn policies_selecting(snapshot: &Snapshot, workload: &ObjectKey, labels: &Labels) -> Vec<Named> {
     let selects = |policy: &&Arc<Policy>| {
         let own = &policy.key().namespace;
         let is_near =
@@ -74,7 +66,7 @@ fn policies_selecting(
         is_near
             && targets.any(|target| match &target.select {
                 Select::Labels(Some(selector)) => {
-                    target.gk.is_core("Pod") && selector.selects(&labels)
+                    target.gk.is_core("Pod") && selector.selects(labels)
                 }
                 _ => false,
             })
@@ -89,27 +81,25 @@ fn policies_selecting(
 }
 
 /// The labels of the workload's Pods.
-fn labels(object: &Object) -> BTreeMap<String, String> {
+fn labels(object: &Object) -> Labels {
     if object.key.gk.is_core("Pod") {
-        let labels = object.meta.labels.iter();
-        return labels
-            .map(|(k, v)| (k.to_string(), v.to_string()))
-            .collect();
+        return object.meta.labels.clone();
     }
-    strings(spec(object).pointer("/template/metadata/labels"))
+    texts(spec(object).pointer("/template/metadata/labels"))
+        .map(|(key, value)| (key.into(), value.into()))
+        .collect()
 }
 
 /// Whether a Service selects Pods with these labels. A Service without a selector selects none.
-fn selects(service: &Object, labels: &BTreeMap<String, String>) -> bool {
-    let wanted = strings(spec(service).get("selector"));
-    !wanted.is_empty()
-        && wanted
-            .iter()
-            .all(|(key, value)| labels.get(key) == Some(value))
+fn selects(service: &Object, labels: &Labels) -> bool {
+    let spec = spec(service);
+    let mut wanted = texts(spec.get("selector")).peekable();
+    wanted.peek().is_some()
+        && wanted.all(|(key, value)| labels.get(key).is_some_and(|label| **label == *value))
 }
 
-fn strings(value: Option<&Value>) -> BTreeMap<String, String> {
+/// The members of an object that are texts.
+fn texts(value: Option<&Value>) -> impl Iterator<Item = (&str, &str)> {
     let map = value.and_then(Value::as_object).into_iter().flatten();
-    let texts = map.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
-    texts.collect()
+    map.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
 }

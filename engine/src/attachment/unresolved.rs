@@ -1,17 +1,15 @@
 //! References in the settings of a policy that cannot be resolved.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use crate::attachment::by_controller::rejected_at;
 use crate::attachment::rejection::is_reported_accepted;
 use crate::kinds::profile::{Reference, SpecPath, collect};
-use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::ids::ObjectKey;
 use crate::model::literal;
 use crate::model::object::Node;
 use crate::model::wording::plural;
-use crate::policy::Policy;
+use crate::policy::{Policy, named_object};
 use crate::state::grants::granted;
 use crate::state::snapshot::{Snapshot, namespace_key};
 
@@ -37,27 +35,25 @@ impl Policy {
     /// object: manifests may lack objects that others deploy. Without a grant, the object is not
     /// looked up.
     pub(crate) fn unresolved<'a>(&'a self, snapshot: &Snapshot) -> Option<Unresolved<'a>> {
-        let (kind, own) = (&self.key().gk, &self.key().namespace);
         let all = self.references.iter().filter_map(|named| {
             let (field, to) = (self.profile.references.get(named.field)?, &named.object);
-            let namespace = namespace_key(&to.namespace);
-            if !snapshot.is_hypothetical(to) {
-                snapshot.naming_of(&namespace, &to.gk).next()?;
+            if !may_be_known_missing(snapshot, to) {
+                return None;
             }
             let path = field.path.join(".");
-            let why = if field.grant && !granted(snapshot, kind, own, to) {
-                format!(
-                    "{path} names {to}, and no ReferenceGrant in namespace {} covers {} of namespace {own}",
-                    to.namespace,
-                    plural(&kind.kind),
-                )
-            } else if snapshot.lacks(to) {
-                format!("{path} names {to}, which does not exist")
-            } else if let Some(has) = field.has.as_ref().filter(|has| lacks_field(snapshot, to, has)) {
+            let why = if let Some(why) = unusable(snapshot, self.key(), field.grant, to) {
+                format!("{path} names {why}")
+            } else if let Some(has) = field
+                .has
+                .as_ref()
+                .filter(|has| lacks_field(snapshot, to, has))
+            {
                 format!("{path} names {to}, which has no {}", has.join("."))
             } else if field.port && lacks_port(snapshot, to, named.port) {
                 match named.port {
-                    Some(port) => format!("{path} names port {port} of {to}, which has no such port"),
+                    Some(port) => {
+                        format!("{path} names port {port} of {to}, which has no such port")
+                    }
                     None => format!("{path} names {to} without a port"),
                 }
             } else if let Some(why) = unusable_service(snapshot, to, &field.services) {
@@ -155,8 +151,32 @@ fn known_spec(snapshot: &Snapshot, object: &ObjectKey) -> Option<Value> {
     has_fields.then_some(spec)
 }
 
-/// Why one of the Services that an object names in these fields of its spec cannot be used. A Service that does not exist counts
-/// only if the state has other Services in its namespace.
+/// Whether the absence of an object counts: the state has other objects of the kind in its namespace, or the change deletes it.
+fn may_be_known_missing(snapshot: &Snapshot, object: &ObjectKey) -> bool {
+    let namespace = namespace_key(&object.namespace);
+    snapshot.is_hypothetical(object) || snapshot.naming_of(&namespace, &object.gk).next().is_some()
+}
+
+/// Why an object cannot be used that another one names, with its name. Without a grant, the object is not looked up.
+fn unusable(
+    snapshot: &Snapshot,
+    from: &ObjectKey,
+    needs_grant: bool,
+    to: &ObjectKey,
+) -> Option<String> {
+    if needs_grant && !granted(snapshot, &from.gk, &from.namespace, to) {
+        return Some(format!(
+            "{to}, and no ReferenceGrant in namespace {} covers {} of namespace {}",
+            to.namespace,
+            plural(&from.gk.kind),
+            from.namespace,
+        ));
+    }
+    let is_missing = snapshot.lacks(to);
+    is_missing.then(|| format!("{to}, which does not exist"))
+}
+
+/// Why one of the Services that an object names in these fields of its spec cannot be used.
 fn unusable_service(
     snapshot: &Snapshot,
     object: &ObjectKey,
@@ -170,35 +190,13 @@ fn unusable_service(
         let mut values = Vec::new();
         collect(&spec, field, &mut values);
         values.into_iter().find_map(|value| {
-            let service = service_of(value, &object.namespace)?;
-            let namespace = namespace_key(&service.namespace);
-            if !snapshot.is_hypothetical(&service) {
-                snapshot.naming_of(&namespace, &service.gk).next()?;
-            }
-            let path = field.join(".");
-            if !granted(snapshot, &object.gk, &object.namespace, &service) {
-                let kinds = plural(&object.gk.kind);
-                let (own, other) = (&object.namespace, &service.namespace);
-                return Some(format!(
-                    "{path} names {service}, and no ReferenceGrant in namespace {other} covers {kinds} of namespace {own}"
-                ));
-            }
-            let is_missing = snapshot.lacks(&service);
-            is_missing.then(|| format!("{path} names {service}, which does not exist"))
+            let service = named_object(value, ("", "Service"), &object.namespace)
+                .filter(|named| named.gk.is_core("Service"))
+                .filter(|service| may_be_known_missing(snapshot, service))?;
+            let why = unusable(snapshot, object, true, &service)?;
+            Some(format!("{} names {why}", field.join(".")))
         })
     })
-}
-
-/// The Service that a reference names; `None` if it names an object of another kind.
-fn service_of(reference: &Value, own: &Arc<str>) -> Option<ObjectKey> {
-    let text = |key: &str| {
-        let text = reference.get(key).and_then(Value::as_str);
-        text.filter(|text| !text.is_empty())
-    };
-    let is_service = text("group").is_none() && text("kind").is_none_or(|kind| kind == "Service");
-    let namespace = text("namespace").map_or_else(|| own.clone(), Arc::from);
-    let name = text("name").filter(|_| is_service)?;
-    Some(ObjectKey::new(GroupKind::core("Service"), namespace, name))
 }
 
 /// Whether a Service has no port of this number.

@@ -74,7 +74,7 @@ pub(crate) fn gateway_in_front_of<'a>(
     if *name == by_label.opt_out_value {
         return None;
     }
-    if by_label.no_external_names && is_external_name(snapshot, called) {
+    if is_excluded(snapshot, by_label, called) {
         return None;
     }
     let key = ObjectKey::new(GroupKind::gateway_api("Gateway"), &**namespace, &**name);
@@ -84,15 +84,14 @@ pub(crate) fn gateway_in_front_of<'a>(
     serves.then_some(gateway)
 }
 
-fn is_external_name(snapshot: &Snapshot, called: &ObjectKey) -> bool {
-    let called = snapshot.get(called).map(|object| &object.node);
-    matches!(
-        called,
-        Some(Node::Service {
-            is_external_name: true,
-            ..
-        })
-    )
+/// Whether such Gateways do not serve an object: a Service of type `ExternalName`.
+pub(crate) fn is_excluded(
+    snapshot: &Snapshot,
+    by_label: &GatewayByLabel,
+    called: &ObjectKey,
+) -> bool {
+    let called = snapshot.get(called);
+    by_label.no_external_names && called.is_some_and(|called| called.node.is_external_name())
 }
 
 /// Whether these steps begin at an object of a mesh that no Gateway is in front of, and only such Gateways apply the kind.

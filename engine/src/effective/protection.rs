@@ -248,6 +248,11 @@ fn contributions(provided: &[Provided]) -> Vec<&Contributions> {
         .collect()
 }
 
+/// The policies that are in force on one of these paths.
+fn policies_in_force(paths: &[AtPath]) -> BTreeSet<ObjectKey> {
+    paths.iter().flat_map(|(one, _)| one.policies()).collect()
+}
+
 /// Whether a change leaves the effective targets of these paths without requests. An unknown parent may send some.
 fn is_cut_off(after: &Snapshot, change: &EffectiveChange) -> bool {
     let known = |route: &Step| {
@@ -384,12 +389,8 @@ impl LostSources {
             None if after.1.is_empty() => Coverage::NoRequests,
             // All requests fail.
             None => {
-                let before_it = before
-                    .1
-                    .iter()
-                    .flat_map(|(one, _)| one.policies())
-                    .collect();
-                return Self::behind_rejected(protection, provided_before, &before_it, after);
+                let before = policies_in_force(before.1);
+                return Self::behind_rejected(protection, provided_before, &before, after);
             }
         };
         if remains >= least(&provided_before)? {
@@ -410,9 +411,8 @@ impl LostSources {
             };
             return is_given.then(by_entries).flatten();
         }
-        let (_, later) = after;
         let mut lost = Self {
-            now: later.iter().flat_map(|(one, _)| one.policies()).collect(),
+            now: policies_in_force(after.1),
             remains,
             reasons: provided_after
                 .into_iter()
@@ -431,7 +431,7 @@ impl LostSources {
     /// The loss of some settings that provided the protection, while others stay in force.
     fn part(sources: Vec<ProtectionSource>, after: &[AtPath]) -> Self {
         let mut lost = Self {
-            now: after.iter().flat_map(|(one, _)| one.policies()).collect(),
+            now: policies_in_force(after),
             remains: Coverage::SomeRequests,
             ..Self::nothing()
         };

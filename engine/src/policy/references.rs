@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Policy;
-use crate::kinds::profile::{Profile, Reference, collect};
+use crate::kinds::profile::{Profile, collect};
 use crate::model::ids::{GroupKind, ObjectKey};
 
 /// More references of one policy are not read.
@@ -31,7 +31,8 @@ pub(super) fn read(spec: &Value, profile: &Profile, own: &Arc<str>) -> Box<[Name
             one => std::slice::from_ref(one),
         });
         let named = values.filter_map(|value| {
-            let object = object(value, reference, own)?;
+            let default = (&*reference.group, &*reference.kind);
+            let object = named_object(value, default, own)?;
             let port = value.get("port").and_then(Value::as_u64);
             Some(NamedObject {
                 field,
@@ -45,11 +46,17 @@ pub(super) fn read(spec: &Value, profile: &Profile, own: &Arc<str>) -> Box<[Name
     named_objects.into()
 }
 
-fn object(value: &Value, reference: &Reference, own: &Arc<str>) -> Option<ObjectKey> {
-    let text = |key: &str| value.get(key).and_then(Value::as_str);
+/// The object that a reference names; group and kind are those of a reference without them, and the namespace is that of the
+/// object that names it.
+pub(crate) fn named_object(
+    reference: &Value,
+    (group, kind): (&str, &str),
+    own: &Arc<str>,
+) -> Option<ObjectKey> {
+    let text = |key: &str| reference.get(key).and_then(Value::as_str);
     let name = text("name").filter(|name| !name.is_empty())?;
-    let group = text("group").unwrap_or(&reference.group);
-    let kind = text("kind").unwrap_or(&reference.kind);
+    let group = text("group").unwrap_or(group);
+    let kind = text("kind").unwrap_or(kind);
     let namespace = text("namespace").filter(|namespace| !namespace.is_empty());
     let namespace = namespace.map_or_else(|| own.clone(), Arc::from);
     Some(ObjectKey::new(GroupKind::new(group, kind), namespace, name))

@@ -31,28 +31,14 @@ pub(super) fn effects(
     before: &Snapshot,
     resolver_after: &mut Resolver<'_>,
     key: &ObjectKey,
+    counts: impl Fn(&EffectiveChange) -> bool,
 ) -> Vec<Finding> {
     effects_if(
         before,
         resolver_after,
         key,
         std::slice::from_ref(key),
-        |_| true,
-    )
-}
-
-/// The effect of a created object on effective policies elsewhere, by kind.
-pub(super) fn effects_of_created(
-    before: &Snapshot,
-    resolver_after: &mut Resolver<'_>,
-    key: &ObjectKey,
-) -> Vec<Finding> {
-    effects_if(
-        before,
-        resolver_after,
-        key,
-        std::slice::from_ref(key),
-        takes_from_others,
+        counts,
     )
 }
 

@@ -74,7 +74,9 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
             taken.complete(&mut findings, policy);
             findings.extend(taken.findings(&mut resolver, policy));
         }
-        Some(before) => findings.extend(one_change::effects(&before, &mut resolver, &key)),
+        Some(before) => {
+            findings.extend(one_change::effects(&before, &mut resolver, &key, |_| true));
+        }
     }
     findings.extend(in_force(&mut resolver, policy, &status));
     findings

@@ -56,7 +56,12 @@ pub(super) fn findings(
         None => return findings,
     };
     if old.is_none() && !is_grant {
-        findings.extend(one_change::effects_of_created(&before, &mut resolver, &key));
+        findings.extend(one_change::effects(
+            &before,
+            &mut resolver,
+            &key,
+            one_change::takes_from_others,
+        ));
         findings.extend(one_change::opened_by_created(
             &before,
             &after,
@@ -65,7 +70,7 @@ pub(super) fn findings(
         ));
         return findings;
     }
-    findings.extend(one_change::effects(&before, &mut resolver, &key));
+    findings.extend(one_change::effects(&before, &mut resolver, &key, |_| true));
     findings.extend(one_change::listener_changes(
         &before,
         &after,

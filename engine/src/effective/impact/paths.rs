@@ -178,15 +178,15 @@ impl ComparedPaths {
                 continue;
             };
             // Most have a single list.
-            let through = self
+            let of_route = self
                 .by_route
                 .entry(route)
                 .or_insert_with(|| EffectiveByAncestors {
                     route_paths,
                     ancestor_paths: Vec::with_capacity(1),
                 });
-            if through.effective_on(list).is_none() {
-                through.ancestor_paths.push(on_ancestors);
+            if of_route.effective_on(list).is_none() {
+                of_route.ancestor_paths.push(on_ancestors);
             }
         }
     }

@@ -55,11 +55,11 @@ pub fn requests_without_policies(
 fn requests_without(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Vec<RequestFilter> {
     let mut requests = match rejected(snapshot, policy) {
         Rejected::Through(places) if !is_of_another_target(snapshot, policy, &target.object) => {
-            let through = |place: Place| RequestFilter {
+            let requests_through = |place: Place| RequestFilter {
                 route: None,
                 parent: Some(gateway_of(snapshot, &place.object).clone()),
             };
-            places.into_iter().map(through).collect()
+            places.into_iter().map(requests_through).collect()
         }
         _ => Vec::new(),
     };

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::provided::Provided;
-use super::{AtPath, LostSources};
+use super::{AtPath, LostSources, policies_in_force};
 use crate::effective::impact::EffectiveChange;
 use crate::kinds::profile::Protection;
 use crate::model::ids::{ObjectKey, Place};
@@ -72,9 +72,8 @@ impl LostSources {
         before: &BTreeSet<ObjectKey>,
         (snapshot, paths): (&Snapshot, &[AtPath]),
     ) -> Option<Self> {
-        let now: BTreeSet<ObjectKey> = paths.iter().flat_map(|(one, _)| one.policies()).collect();
-        let is_new = |key: &&ObjectKey| !before.contains(*key);
-        let replacing: BTreeSet<ObjectKey> = now.iter().filter(is_new).cloned().collect();
+        let now = policies_in_force(paths);
+        let replacing: BTreeSet<ObjectKey> = now.difference(before).cloned().collect();
         let protects = |key: &ObjectKey| {
             let policy = snapshot.policy(key);
             policy.is_none_or(|policy| policy.protects_by(&protection.name))

@@ -8,14 +8,15 @@ use crate::model::ids::GroupKind;
 /// The fields that hold references, without those that the CRD does not have, and with its limits
 /// and members. The fields of a configuration get the members alone.
 pub(super) fn refs(mut known_fields: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec<RefField>> {
-    if known_fields.from == Source::Config {
-        for field in &mut known_fields.value {
-            let of_crd = crd.refs.iter().find(|of_crd| of_crd.path == field.path);
-            field.members = of_crd.and_then(|of_crd| of_crd.members.clone());
+    match known_fields.from {
+        Source::Builtin => {}
+        Source::Config => {
+            for field in &mut known_fields.value {
+                field.members = counterpart(field, crd).and_then(|of_crd| of_crd.members.clone());
+            }
+            return known_fields;
         }
-    }
-    if known_fields.from != Source::Builtin {
-        return known_fields;
+        _ => return known_fields,
     }
     let known = |field: &&RefField| has(crd, &field.path);
     let narrowed: Vec<RefField> = known_fields
@@ -23,7 +24,7 @@ pub(super) fn refs(mut known_fields: Fact<Vec<RefField>>, crd: &Derived) -> Fact
         .iter()
         .filter(known)
         .map(|field| {
-            let of_crd = crd.refs.iter().find(|of_crd| of_crd.path == field.path);
+            let of_crd = counterpart(field, crd);
             of_crd.map_or_else(|| field.clone(), |of_crd| field_of(field, of_crd))
         })
         .collect();
@@ -44,6 +45,11 @@ pub(super) fn refs(mut known_fields: Fact<Vec<RefField>>, crd: &Derived) -> Fact
     let from = if same { known_fields.from } else { Source::Crd };
     let value = narrowed;
     Fact { value, from }
+}
+
+/// The facts of a CRD about the field of a profile.
+fn counterpart<'a>(profile: &RefField, crd: &'a Derived) -> Option<&'a RefField> {
+    crd.refs.iter().find(|of_crd| of_crd.path == profile.path)
 }
 
 /// Whether a profile names a member for sections that the CRD has.
@@ -89,8 +95,7 @@ pub(super) fn allow(
     };
     let mut taken = taken.clone();
     let has_section_member = |field: &RefField| {
-        let of_crd = crd.refs.iter().find(|of_crd| of_crd.path == field.path);
-        of_crd.is_some_and(|of_crd| has_section_field(field, of_crd))
+        counterpart(field, crd).is_some_and(|of_crd| has_section_field(field, of_crd))
     };
     if refs.iter().any(has_section_member) {
         for allowed in &mut taken {

@@ -104,11 +104,6 @@ impl Matches {
         self.0.as_mut()
     }
 
-    /// Whether the rule with this index matches every request.
-    pub fn is_everything_in(&self, index: usize) -> bool {
-        self.0.is_none() || *self.of_rule(index) == [MatchJson::default().hashed()]
-    }
-
     /// The hash of each match of the rule with this index. Empty if one of them cannot be read: the rule may match
     /// anything then.
     pub fn of_rule(&self, index: usize) -> Vec<u64> {

@@ -50,6 +50,21 @@ pub(super) struct PortJson {
     protocol: Option<Arc<str>>,
 }
 
+// === impl Node ===
+
+impl Node {
+    /// Whether it is a Service of type `ExternalName`.
+    pub fn is_external_name(&self) -> bool {
+        matches!(
+            self,
+            Self::Service {
+                is_external_name: true,
+                ..
+            }
+        )
+    }
+}
+
 /// A Service, or a `ServiceImport`. The ports of that may be left to a controller; then nothing is known of them.
 pub(super) fn service(gk: &GroupKind, ports: Box<[Port]>, r#type: Option<&Arc<str>>) -> Node {
     if !gk.is_core("Service") && ports.is_empty() {

@@ -35,8 +35,8 @@ impl TargetStatus {
         self.enforce_partly();
         let owners = self.narrower_listeners.iter().map(|place| &place.object);
         for owner in owners {
-            let through = self.state_by_gateway.get_mut(gateway_of(snapshot, owner));
-            if let Some(state) = through.filter(|state| **state == State::Enforced) {
+            let state = self.state_by_gateway.get_mut(gateway_of(snapshot, owner));
+            if let Some(state) = state.filter(|state| **state == State::Enforced) {
                 *state = State::PartiallyEnforced;
             }
         }

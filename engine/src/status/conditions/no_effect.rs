@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::by_hostname::of_other_listeners;
-use super::unknown::unknown;
+use super::unknown::{unknown, unknown_section};
 use super::{NoEffect, State};
 use crate::attachment::rejection::routes_of;
 use crate::effective::{
-    PathGroup, controllers_follow, controllers_follow_parents, gateway_in_front_of,
+    PathGroup, controllers_follow, controllers_follow_parents, gateway_in_front_of, is_excluded,
     narrower_listeners,
 };
 use crate::kinds::profile::Class;
@@ -73,14 +73,7 @@ pub(super) fn no_effect(
 /// The state of a policy on a port, by its number, of a backend whose ports attache does not know, if routes send requests to the
 /// backend and none of their references names the port.
 pub(super) fn on_unnamed_port(snapshot: &Snapshot, target: &Place) -> Option<State> {
-    let backend = snapshot.get(&target.object)?;
-    let is_unknown = matches!(backend.node, Node::Other) && Level::is_of_backend(&backend.key.gk);
-    let port: u16 = target
-        .section
-        .as_ref()
-        .filter(|_| is_unknown)?
-        .parse()
-        .ok()?;
+    let port: u16 = unknown_section(snapshot, target)?.parse().ok()?;
     let routes = snapshot.using(&target.object);
     let references = routes.flat_map(|route| route.backends());
     let mut references = references
@@ -225,15 +218,7 @@ fn no_gateway_in_front_of(snapshot: &Snapshot, policy: &Policy, target: &Place) 
         return None;
     }
     let label = &by_label.label;
-    let node = snapshot.get(object).map(|object| &object.node);
-    if let (
-        true,
-        Some(Node::Service {
-            is_external_name: true,
-            ..
-        }),
-    ) = (by_label.no_external_names, node)
-    {
+    if is_excluded(snapshot, by_label, object) {
         return Some(format!(
             "{object} has type ExternalName, and the Gateway that {label} names does not serve such Services"
         ));

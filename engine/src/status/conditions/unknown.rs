@@ -79,15 +79,19 @@ fn by_unknown_delegation(snapshot: &Snapshot, target: &Place) -> Option<String> 
 
 /// The reason if the target is a section of a backend of a kind whose sections attache does not know.
 fn by_unknown_sections(snapshot: &Snapshot, target: &Place) -> Option<String> {
-    let section = target.section.as_ref()?;
+    let section = unknown_section(snapshot, target)?;
+    Some(format!(
+        "attache does not know the sections of {}, so it does not see which requests go to {section}",
+        plural(&target.object.gk.kind)
+    ))
+}
+
+/// The section of a target, if it is one of a backend whose sections attache does not know.
+pub(super) fn unknown_section<'a>(snapshot: &Snapshot, target: &'a Place) -> Option<&'a str> {
+    let section = target.section.as_deref()?;
     let backend = snapshot.get(&target.object)?;
     let is_unknown = matches!(backend.node, Node::Other) && Level::is_of_backend(&backend.key.gk);
-    is_unknown.then(|| {
-        format!(
-            "attache does not know the sections of {}, so it does not see which requests go to {section}",
-            plural(&backend.key.gk.kind)
-        )
-    })
+    is_unknown.then_some(section)
 }
 
 /// The reason if the Gateway serves Services that have no route.
