@@ -36,12 +36,12 @@ build: ## the release binary: target/release/attache
 	cargo build --release --locked
 
 # These tests mostly wait for processes that they started, so more of them run than there are processors.
-WAITING ?= $(shell echo $$((3 * $$(nproc))))
+WAITING ?= $(shell echo $$((4 * $$(nproc))))
 
 .PHONY: test
 test: ## every test; those on a real API server are skipped where it cannot be built
-	cargo test --locked --lib --bins --test repository --test engine --test commands --test cache --test browser --test load
-	cargo test --locked --test serving --test cluster -- --test-threads=$(WAITING)
+	cargo test --locked --profile ci --lib --bins --test repository --test engine --test commands --test cache --test browser --test load
+	cargo test --locked --profile ci --test serving --test cluster -- --test-threads=$(WAITING)
 
 .PHONY: test-cluster
 test-cluster: ## only the tests on a real API server, which must be there

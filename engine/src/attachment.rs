@@ -6,6 +6,7 @@ mod caveats;
 mod cleartext_listeners;
 pub mod conflict;
 pub(crate) mod conflict_at_another_target;
+mod dependents;
 mod gateways_with_unknown_pods;
 mod open_targets;
 pub mod rejection;
@@ -18,6 +19,7 @@ mod unresolved;
 
 pub use affected_objects::affected_objects;
 pub(crate) use by_controller::{section_names, takes_core_group};
+pub use dependents::Dependents;
 
 use std::sync::Arc;
 

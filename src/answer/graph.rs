@@ -82,6 +82,9 @@ pub struct Edge {
     /// The ids of the policies that override it on this target, wholly or in part.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<Arc<str>>,
+    /// The reason why the policy has no effect on this target, or why that is not known, for `attached`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// A role in the topology, from the top down; policies last.

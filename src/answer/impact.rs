@@ -204,6 +204,10 @@ pub fn impact(before: &Snapshot, after: &Snapshot, objects: &ChangedObjects) -> 
         &mut lost_protection,
         protection::at_listeners(&states, &opened, &differing),
     );
+    protection::add(
+        &mut lost_protection,
+        protection::by_acceptance(&states, &differing),
+    );
     let orphaned = orphaned::orphaned(before, after, &differing);
     let is_nothing = changes.is_empty() && lost_protection.is_empty() && orphaned.is_empty();
     let alone = is_nothing && objects.all().count() == 1;

@@ -370,7 +370,7 @@ start_apiserver() {
     --cert-dir="$dir/certs" --service-cluster-ip-range=10.0.0.0/24 --endpoint-reconciler-type=none \
     --service-account-issuer="https://127.0.0.1:$APISERVER_PORT" --service-account-key-file="$dir/sa.key" \
     --service-account-signing-key-file="$dir/sa.key" --token-auth-file="$dir/tokens.csv" \
-    --authorization-mode=RBAC --disable-admission-plugins=ServiceAccount
+    --authorization-mode=RBAC --disable-admission-plugins=ServiceAccount --feature-gates=APIResponseCompression=false
   until [ -f "$dir/kubeconfig" ] && "$KUBECTL" --kubeconfig "$dir/kubeconfig" get --raw=/readyz >/dev/null 2>&1; do
     running "$dir/etcd.pid" || die "etcd ended: $(tail -n 3 "$dir/etcd.log")"
     running "$dir/apiserver.pid" || die "kube-apiserver ended: $(tail -n 3 "$dir/apiserver.log")"

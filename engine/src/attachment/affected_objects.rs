@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::Dependents;
 use super::by_controller::depends_on_routes_to;
 use super::rejection::routes_named;
 use super::targets_of;
@@ -21,11 +22,12 @@ pub fn affected_objects(
     let causes = profile.map(|profile| &*profile.rejected_because);
     let mut affected = BTreeSet::new();
     if profile.is_some_and(|profile| !profile.references.is_empty()) {
-        let is_grant = matches!(object.node, Node::ReferenceGrant { .. });
-        let is_it = |named: &ObjectKey| {
-            *named == object.key || is_grant && named.namespace == object.key.namespace
-        };
-        for policy in snapshot.policies(kind).filter(|policy| policy.names(is_it)) {
+        let objects = [&object.key];
+        let mut dependents = Dependents::of(snapshot, &objects);
+        for policy in snapshot.policies(kind) {
+            if !dependents.has(policy) {
+                continue;
+            }
             let own = &policy.key().namespace;
             let targets = policy.targets.iter();
             affected.extend(targets.flat_map(|target| targets_of(snapshot, own, target)));

@@ -182,21 +182,37 @@ fn unusable_service(
     object: &ObjectKey,
     fields: &[SpecPath],
 ) -> Option<String> {
+    let services = services_named_by(snapshot, object, fields).into_iter();
+    let mut known = services.filter(|(_, service)| may_be_known_missing(snapshot, service));
+    known.find_map(|(field, service)| {
+        let why = unusable(snapshot, object, true, &service)?;
+        Some(format!("{} names {why}", field.join(".")))
+    })
+}
+
+/// The Services that an object names in these fields of its spec, each with its field.
+pub(super) fn services_named_by<'f>(
+    snapshot: &Snapshot,
+    object: &ObjectKey,
+    fields: &'f [SpecPath],
+) -> Vec<(&'f SpecPath, ObjectKey)> {
     if fields.is_empty() {
-        return None;
+        return Vec::new();
     }
-    let spec = known_spec(snapshot, object)?;
-    fields.iter().find_map(|field| {
+    let Some(spec) = known_spec(snapshot, object) else {
+        return Vec::new();
+    };
+    let services = fields.iter().flat_map(|field| {
         let mut values = Vec::new();
         collect(&spec, field, &mut values);
-        values.into_iter().find_map(|value| {
-            let service = named_object(value, ("", "Service"), &object.namespace)
-                .filter(|named| named.gk.is_core("Service"))
-                .filter(|service| may_be_known_missing(snapshot, service))?;
-            let why = unusable(snapshot, object, true, &service)?;
-            Some(format!("{} names {why}", field.join(".")))
-        })
-    })
+        let named = values.into_iter();
+        let named = named.filter_map(|one| named_object(one, ("", "Service"), &object.namespace));
+        let services = named.filter(|named| named.gk.is_core("Service"));
+        services
+            .map(move |service| (field, service))
+            .collect::<Vec<_>>()
+    });
+    services.collect()
 }
 
 /// Whether a Service has no port of this number.

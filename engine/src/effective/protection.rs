@@ -27,18 +27,21 @@ use crate::topology::RouteKindConflicts;
 mod acting_through;
 mod alternatives;
 mod at_listeners;
+mod behind_errors;
 mod certain;
 mod contributions;
 mod gateway_client_certificates;
 mod listener_effects;
 mod loss;
 mod newly_failing;
+mod no_longer_failing;
 mod open_targets;
 mod other_kinds;
 mod provided;
 
 pub use acting_through::carries_others;
 pub use at_listeners::lost_at_listeners;
+use behind_errors::provided_behind_errors;
 pub use certain::{certainly_provided, requests_without_policies};
 use contributions::Contributions;
 use gateway_client_certificates::BeforeAndAfter;
@@ -46,6 +49,7 @@ use gateway_client_certificates::lost_by_gateways;
 pub use gateway_client_certificates::own_client_certificates;
 pub use loss::ProtectionLoss;
 use newly_failing::NewlyFailing;
+pub use no_longer_failing::{LossByAcceptance, lost_by_acceptance};
 use open_targets::{is_closed_without_policy, lost_by_targets};
 use other_kinds::OtherKinds;
 pub use provided::Coverage;
@@ -383,6 +387,11 @@ impl LostSources {
             let provided = passing.map(|(one, own)| provided_by(one).or_gateway(own.as_ref()));
             provided.collect::<Vec<Provided>>()
         });
+        let provided_before = if provided_before.is_empty() && !provided_after.is_empty() {
+            provided_behind_errors(before.0, profile, protection, before.1)
+        } else {
+            provided_before
+        };
         let least = |provided: &[Provided]| provided.iter().map(|provided| provided.coverage).min();
         let remains = match least(&provided_after) {
             Some(least) => least,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Policy;
 use crate::kinds::profile::{Profile, collect};
 use crate::model::ids::{GroupKind, ObjectKey};
 
@@ -60,11 +59,4 @@ pub(crate) fn named_object(
     let namespace = text("namespace").filter(|namespace| !namespace.is_empty());
     let namespace = namespace.map_or_else(|| own.clone(), Arc::from);
     Some(ObjectKey::new(GroupKind::new(group, kind), namespace, name))
-}
-
-impl Policy {
-    /// Whether its settings name an object, or an object in a namespace.
-    pub(crate) fn names(&self, is_it: impl Fn(&ObjectKey) -> bool) -> bool {
-        self.references.iter().any(|named| is_it(&named.object))
-    }
 }

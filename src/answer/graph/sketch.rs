@@ -50,6 +50,7 @@ pub(super) struct Line {
     reason: Option<String>,
     state: Option<PolicyState>,
     by: Vec<Arc<str>>,
+    why: Option<String>,
 }
 
 // === impl Sketch ===
@@ -164,6 +165,7 @@ impl<'a> Sketch<'a> {
             reason,
             state: None,
             by: Vec::new(),
+            why: None,
         });
     }
 
@@ -185,8 +187,8 @@ impl<'a> Sketch<'a> {
         {
             let target = self.spots.get(line.to).map(|spot| spot.place.clone());
             let on_target = target.and_then(|target| on.remove(&(line.from, target)));
-            if let Some(OnTarget { state, by }) = on_target {
-                (line.state, line.by) = (state, by);
+            if let Some(OnTarget { state, by, why }) = on_target {
+                (line.state, line.by, line.why) = (state, by, why);
             }
         }
     }
@@ -230,6 +232,7 @@ impl<'a> Sketch<'a> {
                 reason: line.reason,
                 state: line.state,
                 by: line.by,
+                why: line.why,
             })
         };
         let edges = lines.into_iter().filter_map(edge).collect();

@@ -33,7 +33,10 @@ pub(super) fn fill(sketch: &mut Sketch<'_>, resolver: &mut Resolver<'_>, kept: &
         };
         states.insert(index, PolicyState::over_targets(snapshot, policy, &status));
         for target in &status.targets {
-            on.insert((index, target.target.clone()), OnTarget::from(target));
+            on.insert(
+                (index, target.target.clone()),
+                OnTarget::new(snapshot, policy, target),
+            );
         }
     });
     sketch.set_states(&states, on);

@@ -11,7 +11,8 @@ use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::{Changed, EffectiveChange};
 use crate::engine::effective::protection::{
-    Coverage, ProtectionLoss, lost_at_listeners, lost_by_object, lost_by_own_fields,
+    Coverage, ProtectionLoss, lost_at_listeners, lost_by_acceptance, lost_by_object,
+    lost_by_own_fields,
 };
 use crate::engine::effective::traffic::OpenedRoutes;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -128,6 +129,18 @@ pub(in crate::answer) fn at_listeners(
     let own = own.iter();
     let own = own.flat_map(|(kind, loss)| of_each(kind, loss, loss.objects.iter()));
     at_listeners.chain(own).collect()
+}
+
+/// The protections without which requests pass because policies that take the place of others are no longer rejected.
+pub(in crate::answer) fn by_acceptance(
+    states: &States<'_>,
+    objects: &[ObjectKey],
+) -> Vec<LostProtection> {
+    let lost = lost_by_acceptance([states.before, states.after], objects);
+    let lost = lost.unwrap_or_default();
+    let lost = lost.iter();
+    lost.flat_map(|(kind, loss, _)| of_objects(states, kind, loss))
+        .collect()
 }
 
 /// A loss, object by object. An object that the change deletes needs no protection.

@@ -17,6 +17,9 @@ use crate::engine::model::ids::Place;
 /// The columns that are dropped on a narrow terminal, in this order.
 const DROPPED: [&str; 4] = ["AGE", "STRATEGY", "OBJECTS", "TARGETS"];
 
+/// The most policies whose reasons stand below the table.
+const MAX_REASONS: usize = 10;
+
 /// The form in which policies are shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
@@ -64,6 +67,9 @@ pub(crate) fn lines(policies: &Policies, form: &Form, now: Timestamp) -> String 
             &in_all(&policies.summary.count),
             "  ",
         ));
+        if !form.wide {
+            text.push_str(&reasons(policies, &kinds, style));
+        }
         let dropped = table.dropped(style, "");
         if !dropped.is_empty() {
             let line = format!("-o wide shows {} too", dropped.join(", "));
@@ -71,6 +77,42 @@ pub(crate) fn lines(policies: &Policies, form: &Form, now: Timestamp) -> String 
         }
     }
     text
+}
+
+/// Why policies are not in force: the first ones, where no column says it.
+fn reasons(policies: &Policies, kinds: &Kinds, style: Style) -> String {
+    let is_without = |listed: &&Listed| {
+        !matches!(
+            listed.state,
+            PolicyState::Enforced | PolicyState::PartiallyEnforced | PolicyState::Overridden
+        )
+    };
+    let mut text = String::new();
+    let mut more = 0;
+    for (shown, listed) in policies.policies.iter().filter(is_without).enumerate() {
+        let reason = reason(listed);
+        if shown >= MAX_REASONS || reason.is_empty() {
+            more += usize::from(shown >= MAX_REASONS);
+            continue;
+        }
+        let (policy, state) = (kinds.place(&listed.policy.0), listed.state.as_str());
+        let line = format!("{policy}: {state}: {reason}");
+        text.push_str(&paragraph(style, Tone::Plain, "", &line, "  "));
+    }
+    if more > 0 {
+        let line = format!("and {more} more; -o wide shows every reason");
+        text.push_str(&paragraph(style, Tone::Faint, "", &line, "  "));
+    }
+    text
+}
+
+fn reason(listed: &Listed) -> String {
+    phrases::reason(
+        &listed.policy,
+        listed.state,
+        &listed.by,
+        listed.reason.as_deref(),
+    )
 }
 
 /// The totals by namespace and kind.
@@ -156,12 +198,7 @@ fn row(listed: &Listed, kinds: &Kinds, form: &Form, now: Timestamp) -> Vec<Cell>
             Class::Inherited => "inherited",
         };
         row.push(class.into());
-        let reason = phrases::reason(
-            &listed.policy,
-            listed.state,
-            &listed.by,
-            listed.reason.as_deref(),
-        );
+        let reason = reason(listed);
         row.push(if reason.is_empty() { "-" } else { &*reason }.into());
     }
     row

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::rejection::RejectionFinder;
-use crate::attachment::{Attachment, AttachmentPermission, attached_to, permission};
+use crate::attachment::{Attachment, AttachmentPermission, Dependents, attached_to, permission};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -33,6 +33,11 @@ pub fn findings_on_changes(
     let created = objects.iter().filter(|key| before.get(key).is_none());
     let created: Vec<ObjectKey> = created.cloned().collect();
     let mut findings = effects(before, after, &changed, &created);
+    for key in changed.iter().chain(&created) {
+        let one = std::slice::from_ref(key);
+        let accepted = lost_protection::by_acceptance([before, after], key, one);
+        findings.extend(lost_protection::unreported(&findings, accepted));
+    }
     for key in &created {
         let object = after.get(key);
         if object.is_some_and(|object| changes_other_paths(after, object)) {
@@ -142,8 +147,8 @@ fn effects(
 }
 
 /// Whether the existence of an object may change the paths of other objects, or the policies on
-/// them: routes that name it as their parent or to which it delegates, and routes whose policies
-/// controllers reject because of another route.
+/// them: routes that name it as their parent or to which it delegates, routes whose policies controllers reject because of another
+/// route, and targets of policies whose settings name it.
 pub(super) fn changes_other_paths(snapshot: &Snapshot, object: &Object) -> bool {
     let gk = &object.key.gk;
     let is_above_others = || {
@@ -151,6 +156,15 @@ pub(super) fn changes_other_paths(snapshot: &Snapshot, object: &Object) -> bool 
         rules.any(|rule| {
             let mut known = snapshot.delegations();
             known.any(|facts| delegates(facts, rule))
+        })
+    };
+    let may_be_named = || {
+        let objects = [&object.key];
+        let mut dependents = Dependents::of(snapshot, &objects);
+        snapshot.used_kinds().any(|kind| {
+            let profile = snapshot.profile(kind);
+            profile.is_some_and(|profile| profile.may_fail_requests())
+                && snapshot.policies(kind).any(|policy| dependents.has(policy))
         })
     };
     let rejects_others = || {
@@ -165,7 +179,9 @@ pub(super) fn changes_other_paths(snapshot: &Snapshot, object: &Object) -> bool 
             })
         })
     };
-    gk.has_listeners() || (is_route(gk) && (is_above_others() || rejects_others()))
+    gk.has_listeners()
+        || (is_route(gk) && (is_above_others() || rejects_others()))
+        || (!is_route(gk) && may_be_named())
 }
 
 fn by_policy<'a>(

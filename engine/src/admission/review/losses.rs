@@ -11,7 +11,7 @@ use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
 use crate::effective::protection::carries_others;
 use crate::merge::{ComparedBy, EffectivePolicy};
-use crate::model::ids::ObjectKey;
+use crate::model::ids::{ObjectKey, Place};
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashMap;
 use crate::model::setting_path::SettingPath;
@@ -142,15 +142,26 @@ impl TakenFromOthers {
                 let objects = all.iter().flat_map(|change| change.paths.objects());
                 let objects: BTreeSet<ObjectKey> = objects.cloned().collect();
                 let names: Vec<String> = replaced.iter().map(ObjectKey::text).collect();
+                let on = section_alone(policy, &objects);
+                let on = on.map_or_else(|| wording::named(&objects), |place| place.to_string());
                 empty.message = format!(
-                    "it has no settings, so it removes the settings of {} on {}",
-                    names.join(", "),
-                    wording::named(&objects)
+                    "it has no settings, so it removes the settings of {} on {on}",
+                    names.join(", ")
                 );
                 empty.mentions.extend(replaced);
             }
         }
     }
+}
+
+/// The section that a policy targets, if it is part of the only one of these objects.
+fn section_alone(policy: &Policy, objects: &BTreeSet<ObjectKey>) -> Option<Place> {
+    let ([target], [object]) = (&*policy.targets, &*objects.iter().collect::<Vec<_>>()) else {
+        return None;
+    };
+    let section = target.section.clone()?;
+    let is_its_target = target.object(&policy.key().namespace).as_ref() == Some(*object);
+    is_its_target.then(|| object.section(section))
 }
 
 /// Whether a setting of another policy is no longer in force or has another value.

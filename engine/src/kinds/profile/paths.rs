@@ -7,7 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// Keys within the settings, which people write from the root of the object: `spec.jwt.optional`. `spec` alone means all
 /// settings.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize, JsonSchema,
+)]
 #[serde(from = "String", into = "String")]
 #[schemars(inline, description = "")]
 pub struct SpecPath(Vec<String>);

@@ -54,6 +54,7 @@ impl PathsBelow {
             lost.extend(paths.below(target));
             sections.extend(&paths.taken);
         }
+        let lost_on_a_path = lost.len();
         if !lost.is_empty() || !sections.is_empty() {
             for paths in &self.kept {
                 for object in paths.below(target) {
@@ -62,6 +63,17 @@ impl PathsBelow {
                 for section in paths.sections(target) {
                     sections.remove(section);
                 }
+            }
+        }
+        if lost.len() < lost_on_a_path {
+            let below = self
+                .lost
+                .iter()
+                .flat_map(|paths| paths.sections_below(target));
+            sections.extend(below.filter(|section| !lost.contains(&section.object)));
+            let kept = self.kept.iter();
+            for section in kept.flat_map(|paths| paths.sections_below(target)) {
+                sections.remove(section);
             }
         }
         let objects = lost.into_iter().map(ObjectKey::whole);
@@ -86,6 +98,17 @@ impl PathsThroughTarget {
         places.filter(|place| {
             target.section.is_none() && place.section.is_some() && place.object == target.object
         })
+    }
+
+    /// The sections of objects below the target that are on the paths.
+    fn sections_below<'a>(&'a self, target: &'a Place) -> impl Iterator<Item = &'a Place> {
+        let below = self
+            .all
+            .steps()
+            .filter(|step| step.position() > self.position);
+        below
+            .map(|step| &step.place)
+            .filter(|place| place.section.is_some() && place.object != target.object)
     }
 
     /// Objects below the target, without Namespaces and without consecutive duplicates.

@@ -22,16 +22,17 @@ pub(super) fn text(step: &Step, style: Style) -> String {
     }
     let (everywhere, apart) = by_backend(step);
     let mut text = String::new();
-    if !everywhere.is_empty() {
-        let _ = write!(
-            text,
-            "\n{}",
-            table(step, &everywhere, style).show(style, "  ")
-        );
+    let on_all = table(step, &everywhere, style);
+    if !on_all.is_empty() {
+        let _ = write!(text, "\n{}", on_all.show(style, "  "));
     }
     for (end, effective) in apart {
+        let table = table(step, &effective, style);
+        if table.is_empty() {
+            continue;
+        }
         let title = style.paint(Tone::Heading, &format!("Only to {end}"));
-        let shown = table(step, &effective, style).show(style, "  ");
+        let shown = table.show(style, "  ");
         let _ = write!(text, "\n  {title}\n{shown}");
     }
     let beaten = beaten(&step.policies, &kinds(step));

@@ -167,7 +167,7 @@ impl Tree<'_> {
         self.line(before, &pieces);
     }
 
-    /// The state of a policy, and the policies that override it.
+    /// The state of a policy, and the policies that override it or the reason why it has no effect.
     fn text(&self, state: PolicyState, step: Step<'_>) -> String {
         // A policy outside of the picture has the same kind, so the rest of its id is enough.
         let named = |id: &Arc<str>| match (self.ids.get(&**id), id.split_once('/')) {
@@ -177,10 +177,11 @@ impl Tree<'_> {
         };
         let by = list(step.edge.by.iter().map(named));
         let word = state.as_str();
-        match state {
+        match (state, &step.edge.why) {
+            (_, Some(why)) => format!("{word}: {why}"),
             _ if by.is_empty() => word.to_owned(),
-            PolicyState::Overridden => format!("{word} by {by}"),
-            PolicyState::Conflicted => format!("{word} with {by}"),
+            (PolicyState::Overridden, _) => format!("{word} by {by}"),
+            (PolicyState::Conflicted, _) => format!("{word} with {by}"),
             _ => format!("{word}, overridden in part by {by}"),
         }
     }
@@ -227,6 +228,9 @@ impl Tree<'_> {
         }
         if node.missing {
             pieces.push((Some(Tone::Bad), "(does not exist)".to_owned()));
+        }
+        if let Some(why) = &node.facts.unaccepted {
+            pieces.push((Some(Tone::Bad), format!("(not accepted: {why})")));
         }
         pieces
     }
@@ -335,6 +339,7 @@ mod tests {
             reason: Some("there is a reason that takes a line".to_owned()),
             state: None,
             by: Vec::new(),
+            why: None,
         };
         Graph {
             nodes: vec![
