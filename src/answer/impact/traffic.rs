@@ -13,6 +13,7 @@ use crate::engine::attachment::targets_of;
 use crate::engine::effective::Resolver;
 use crate::engine::effective::renames::Renames;
 use crate::engine::effective::traffic::{self, OpenedRoutes};
+use crate::engine::kinds::profile::WhenRejected;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::Snapshot;
@@ -246,11 +247,13 @@ fn failing(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
     if policies.is_empty() {
         return Vec::new();
     }
+    let mut later = Resolver::new(after);
     let failing = statuses(&mut Resolver::new(before), &policies, |policy, status| {
         let targets = status.targets.iter();
         let objects: BTreeSet<ObjectKey> = targets
             .flat_map(|target| target.effective_targets.objects())
             .filter(|object| after.get(object).is_some())
+            .filter(|object| fails_at(&mut later, policy, object))
             .cloned()
             .collect();
         Failing {
@@ -260,6 +263,17 @@ fn failing(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
     });
     let failing = failing.into_iter();
     failing.filter(|one| !one.objects.is_empty()).collect()
+}
+
+/// Whether requests to an object still meet a rejected policy, as far as its kind keeps the place of rejected policies.
+fn fails_at(resolver: &mut Resolver<'_>, policy: &Policy, object: &ObjectKey) -> bool {
+    let mut references = policy.profile.references.iter();
+    let keeps_its_place = references.all(|reference| {
+        !reference.requests_fail || reference.if_missing == WhenRejected::KeepsPlace
+    });
+    let groups = resolver.paths_through(object, &policy.key().gk);
+    let mut groups = groups.iter();
+    !keeps_its_place || groups.any(|group| group.effective.policies().contains(policy.key()))
 }
 
 impl Traffic {
