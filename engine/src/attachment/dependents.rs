@@ -51,6 +51,23 @@ impl<'a> Dependents<'a> {
         if fields.is_empty() || !self.objects.iter().any(|key| may_be(key)) {
             return false;
         }
+        // Without reading the spec: a change may concern many objects.
+        let spec = self
+            .snapshot
+            .get(object)
+            .and_then(|one| one.spec.as_deref());
+        let spec = spec.unwrap_or_default();
+        let is_mentioned = |key: &&&ObjectKey| {
+            let word = if key.gk.is_core("Service") {
+                &key.name
+            } else {
+                &key.namespace
+            };
+            spec.contains(&**word)
+        };
+        if !self.objects.iter().any(|key| is_mentioned(&key)) {
+            return false;
+        }
         let id = (object.clone(), fields);
         if let Some(known) = self.known.get(&id) {
             return *known;

@@ -387,7 +387,10 @@ impl LostSources {
             let provided = passing.map(|(one, own)| provided_by(one).or_gateway(own.as_ref()));
             provided.collect::<Vec<Provided>>()
         });
-        let provided_before = if provided_before.is_empty() && !provided_after.is_empty() {
+        let provided_before = if provided_before.is_empty()
+            && !provided_after.is_empty()
+            && profile.may_fail_requests()
+        {
             provided_behind_errors(before.0, profile, protection, before.1)
         } else {
             provided_before

@@ -91,8 +91,10 @@ pub(super) fn effects_if(
         findings.extend(effect(before, resolver_after, key, kind, all));
     }
     let states = [before, resolver_after.snapshot()];
-    let accepted = lost_protection::by_acceptance(states, key, objects);
-    findings.extend(lost_protection::unreported(&findings, accepted));
+    if states[1].get(key).is_some() {
+        let accepted = lost_protection::by_acceptance(states, key, objects);
+        findings.extend(lost_protection::unreported(&findings, accepted));
+    }
     if resolver_after.is_spent() {
         return vec![too_much(key, "the effect of this change")];
     }

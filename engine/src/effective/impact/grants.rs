@@ -7,7 +7,7 @@ use super::{ObjectsToCompare, targets};
 use crate::attachment::Dependents;
 use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::GrantFrom;
+use crate::model::object::{GrantFrom, is_route};
 use crate::state::grants::routes_into;
 use crate::topology::listener_owners_around;
 
@@ -46,7 +46,9 @@ pub(super) fn granted(
         }
         return;
     }
-    named_in_turn(resolver, grant, kinds);
+    if !is_route(&entry.gk) {
+        named_in_turn(resolver, grant, kinds);
+    }
     let routes = routes_into(snapshot, entry, &grant.namespace);
     let routes: BTreeSet<ObjectKey> = routes.into_iter().map(|(route, _)| route).collect();
     // Policies that end above the backends stay the same there, but guardrails may ask for them at the backends.

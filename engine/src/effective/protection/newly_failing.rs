@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::provided::Provided;
 use super::{AtPath, LostSources, policies_in_force};
 use crate::effective::impact::EffectiveChange;
-use crate::kinds::profile::{Protection, WhenRejected};
+use crate::kinds::profile::Protection;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::wording::named;
 use crate::policy::Policy;
@@ -31,28 +31,17 @@ impl<'a> NewlyFailing<'a> {
     }
 
     /// Whether the requests on the path of a change get an error after it, because a policy that names an object on the path is
-    /// rejected there, and no other policy of the kind takes its place.
+    /// rejected there, and no other policy of the kind is in force.
     pub(super) fn fails_at(&mut self, change: &EffectiveChange) -> bool {
-        if change.on_replaced_paths.is_some() {
+        if change.on_replaced_paths.is_some() || !change.after.policies().is_empty() {
             return false;
         }
-        let is_alone = change.after.policies().is_empty();
         let gone = change.before.policies().into_iter();
-        let gone = gone.filter(|policy| is_alone || self.fails_beside_others(policy));
-        let gone: Vec<ObjectKey> = gone.collect();
-        let gone = gone.into_iter();
         let mut targets = gone.filter_map(|policy| self.failing_target(&policy));
         targets.any(|target| {
             let mut steps = change.paths.steps();
             steps.any(|step| step.place == target)
         })
-    }
-
-    /// Whether requests get an error because of a rejected policy even if others of its kind are in force beside it.
-    fn fails_beside_others(&self, key: &ObjectKey) -> bool {
-        let profile = self.after.profile(&key.gk);
-        let mut references = profile.iter().flat_map(|profile| &*profile.references);
-        references.any(|one| one.requests_fail && one.if_missing == WhenRejected::NotAttached)
     }
 
     /// The target of a policy that newly makes requests fail. `None` if it has several, selects them, or has changed it: then the

@@ -60,7 +60,10 @@ fn accepted<'a>(
     [before, after]: [&'a Snapshot; 2],
     objects: &[ObjectKey],
 ) -> BTreeMap<&'a GroupKind, Vec<&'a Policy>> {
-    let is_possible = |key: &&ObjectKey| !is_route(&key.gk) && !key.gk.has_listeners();
+    // No deletion makes a controller accept a policy that names the object.
+    let is_possible = |key: &&ObjectKey| {
+        !is_route(&key.gk) && !key.gk.has_listeners() && after.get(key).is_some()
+    };
     let objects: Vec<&ObjectKey> = objects.iter().filter(is_possible).collect();
     let mut dependents = Dependents::of(after, &objects);
     let mut accepted: BTreeMap<&GroupKind, Vec<&Policy>> = BTreeMap::new();
