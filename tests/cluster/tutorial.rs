@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 use crate::harness::{Cluster, eventually};
 
 const REPOSITORY: &str = env!("CARGO_MANIFEST_DIR");
+const ATTACHE: &str = env!("CARGO_BIN_EXE_attache");
 
 /// The cluster of `make cluster`, in a directory of its own. It ends with the test.
 struct Tried<'a> {
@@ -20,10 +21,14 @@ impl Tried<'_> {
     }
 
     fn run(&self, command: &str) -> Output {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let folder = Path::new(ATTACHE).parent().expect("the folder of attache");
         Command::new("bash")
             .args(["-c", command])
             .current_dir(REPOSITORY)
-            .env("ATTACHE", env!("CARGO_BIN_EXE_attache"))
+            .env("ATTACHE", ATTACHE)
+            // As after the first part.
+            .env("PATH", format!("{}:{path}", folder.display()))
             .env("ATTACHE_CLUSTER", self.folder)
             // As in a terminal, also when make runs the tests.
             .env_remove("MAKEFLAGS")
