@@ -2,17 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::Dependents;
 use super::by_controller::depends_on_routes_to;
 use super::rejection::routes_named;
-use super::targets_of;
 use crate::kinds::profile::{RejectedIf, RejectionCause};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Node, Object, is_route};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{gateway_of, sets_of};
 
-/// The objects whose policies of a kind may be rejected, or accepted again, when an object changes.
+/// The objects whose policies of a kind may be rejected, or accepted again, when an object changes that their settings do not name.
 pub fn affected_objects(
     snapshot: &Snapshot,
     kind: &GroupKind,
@@ -21,18 +19,6 @@ pub fn affected_objects(
     let profile = snapshot.profile(kind);
     let causes = profile.map(|profile| &*profile.rejected_because);
     let mut affected = BTreeSet::new();
-    if profile.is_some_and(|profile| !profile.references.is_empty()) {
-        let objects = [&object.key];
-        let mut dependents = Dependents::of(snapshot, &objects);
-        for policy in snapshot.policies(kind) {
-            if !dependents.has(policy) {
-                continue;
-            }
-            let own = &policy.key().namespace;
-            let targets = policy.targets.iter();
-            affected.extend(targets.flat_map(|target| targets_of(snapshot, own, target)));
-        }
-    }
     affected.extend(by_routes(snapshot, kind, object));
     for cause in causes.into_iter().flatten() {
         match (cause, &object.node) {

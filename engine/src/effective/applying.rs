@@ -203,6 +203,13 @@ pub fn applying_at(resolver: &mut Resolver<'_>, place: &Place) -> Vec<ApplyingPo
     acting
 }
 
+/// Whether a policy takes part in the effective policy on a path through an object; a rejected one that keeps its place does.
+pub fn takes_part(resolver: &mut Resolver<'_>, policy: &ObjectKey, object: &ObjectKey) -> bool {
+    let groups = resolver.paths_through(object, &policy.gk);
+    let mut groups = groups.iter();
+    groups.any(|group| group.effective.policies().contains(policy))
+}
+
 fn note(
     key: &ObjectKey,
     path_policies: &PathPolicies,

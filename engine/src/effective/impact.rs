@@ -22,12 +22,14 @@ use crate::topology::{
     routes_in_conflict, with_sets,
 };
 
+mod dependents;
 mod grants;
 mod matched_listeners;
 mod owners;
 mod paths;
 mod scope_pair;
 
+use dependents::add_targets_of_dependents;
 use owners::{changes_with_sets, routes_of_owners};
 pub use paths::SettingsComparison;
 use paths::{ComparedPaths, Comparison};
@@ -256,6 +258,8 @@ fn compared_by_kind(
             add_objects_to_compare(earlier, key, &changed, &used_before, &mut kinds);
             add_objects_to_compare(later, key, &changed, &used_after, &mut kinds);
         }
+        add_targets_of_dependents(earlier, objects, &used_before, &mut kinds);
+        add_targets_of_dependents(later, objects, &used_after, &mut kinds);
         return kinds;
     }
     let former: Vec<ObjectKey> = objects
@@ -276,6 +280,8 @@ fn compared_by_kind(
     for key in objects {
         add_objects_to_compare(later, key, &changed, &used_after, &mut kinds);
     }
+    add_targets_of_dependents(earlier, &former, &used_before, &mut kinds_before);
+    add_targets_of_dependents(later, objects, &used_after, &mut kinds);
     for (kind, affected) in kinds_before {
         let known = kinds.entry(kind).or_default();
         let objects = affected.objects.iter().map(|key| renames.later(key));
@@ -305,6 +311,7 @@ pub fn objects_to_compare(
     for key in objects {
         add_objects_to_compare(resolver, key, &changed, kinds, &mut affected);
     }
+    add_targets_of_dependents(resolver, objects, kinds, &mut affected);
     affected.retain(|kind, _| kinds.contains(kind));
     let mut touched = BTreeMap::new();
     for (kind, affected) in affected {

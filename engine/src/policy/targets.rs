@@ -11,7 +11,7 @@ use super::{Policy, Select, TargetRef};
 use crate::kinds::profile::{
     CrossNamespace, Fact, NameComparison, OnMissing, Profile, RefField, Source,
 };
-use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::guessed_group;
 use crate::model::object::{From, Object, gateway_kinds};
 use crate::model::section;
@@ -167,6 +167,16 @@ pub(super) fn targets_of_policy(
 }
 
 impl Policy {
+    /// The only target, if it names one.
+    pub fn only_target(&self) -> Option<Place> {
+        let [target] = &*self.targets else {
+            return None;
+        };
+        let object = target.object(&self.key().namespace)?;
+        let section = target.section.clone();
+        (!target.selects()).then_some(Place { object, section })
+    }
+
     /// Whether one of its targets names or selects an object.
     pub fn has_target(&self, key: &ObjectKey, object: Option<&Object>) -> bool {
         let own = &self.key().namespace;

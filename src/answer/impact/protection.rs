@@ -136,11 +136,14 @@ pub(in crate::answer) fn by_acceptance(
     states: &States<'_>,
     objects: &[ObjectKey],
 ) -> Vec<LostProtection> {
-    let lost = lost_by_acceptance([states.before, states.after], objects);
-    let lost = lost.unwrap_or_default();
-    let lost = lost.iter();
-    lost.flat_map(|(kind, loss, _)| of_objects(states, kind, loss))
-        .collect()
+    let accepted = lost_by_acceptance([states.before, states.after], objects);
+    let mut all = Vec::new();
+    for accepted in accepted.into_iter().flatten() {
+        for loss in &accepted.losses {
+            all.extend(of_objects(states, &accepted.policy.gk, loss));
+        }
+    }
+    all
 }
 
 /// A loss, object by object. An object that the change deletes needs no protection.

@@ -11,6 +11,7 @@ use super::{Rerouted, States, UnservedRequests};
 use crate::answer::named::{Named, named};
 use crate::engine::attachment::targets_of;
 use crate::engine::effective::Resolver;
+use crate::engine::effective::applying::takes_part;
 use crate::engine::effective::renames::Renames;
 use crate::engine::effective::traffic::{self, OpenedRoutes};
 use crate::engine::kinds::profile::WhenRejected;
@@ -271,9 +272,7 @@ fn fails_at(resolver: &mut Resolver<'_>, policy: &Policy, object: &ObjectKey) ->
     let keeps_its_place = references.all(|reference| {
         !reference.requests_fail || reference.if_missing == WhenRejected::KeepsPlace
     });
-    let groups = resolver.paths_through(object, &policy.key().gk);
-    let mut groups = groups.iter();
-    !keeps_its_place || groups.any(|group| group.effective.policies().contains(policy.key()))
+    !keeps_its_place || takes_part(resolver, policy.key(), object)
 }
 
 impl Traffic {

@@ -17,7 +17,7 @@ use crate::engine::model::ids::Place;
 /// The columns that are dropped on a narrow terminal, in this order.
 const DROPPED: [&str; 4] = ["AGE", "STRATEGY", "OBJECTS", "TARGETS"];
 
-/// The most policies whose reasons stand below the table.
+/// The most policies whose reasons are listed below the table.
 const MAX_REASONS: usize = 10;
 
 /// The form in which policies are shown.
@@ -87,20 +87,19 @@ fn reasons(policies: &Policies, kinds: &Kinds, style: Style) -> String {
             PolicyState::Enforced | PolicyState::PartiallyEnforced | PolicyState::Overridden
         )
     };
-    let mut text = String::new();
-    let mut more = 0;
-    for (shown, listed) in policies.policies.iter().filter(is_without).enumerate() {
-        let reason = reason(listed);
-        if shown >= MAX_REASONS || reason.is_empty() {
-            more += usize::from(shown >= MAX_REASONS);
-            continue;
-        }
+    let lines = policies.policies.iter().filter(is_without);
+    let lines = lines.filter_map(|listed| {
         let (policy, state) = (kinds.place(&listed.policy.0), listed.state.as_str());
-        let line = format!("{policy}: {state}: {reason}");
+        let reason = reason(listed);
+        (!reason.is_empty()).then(|| format!("{policy}: {state}: {reason}"))
+    });
+    let mut lines = lines.collect::<Vec<String>>().into_iter();
+    let mut text = String::new();
+    for line in lines.by_ref().take(MAX_REASONS) {
         text.push_str(&paragraph(style, Tone::Plain, "", &line, "  "));
     }
-    if more > 0 {
-        let line = format!("and {more} more; -o wide shows every reason");
+    if lines.len() > 0 {
+        let line = format!("and {} more; -o wide shows every reason", lines.len());
         text.push_str(&paragraph(style, Tone::Faint, "", &line, "  "));
     }
     text

@@ -32,22 +32,19 @@ pub fn findings_on_changes(
     let changed: Vec<ObjectKey> = objects.iter().filter(differs).cloned().collect();
     let created = objects.iter().filter(|key| before.get(key).is_none());
     let created: Vec<ObjectKey> = created.cloned().collect();
-    let mut findings = effects(before, after, &changed, &created);
-    for key in changed.iter().chain(&created) {
-        let one = std::slice::from_ref(key);
-        let accepted = lost_protection::by_acceptance([before, after], key, one);
-        findings.extend(lost_protection::unreported(&findings, accepted));
-    }
-    for key in &created {
-        let object = after.get(key);
-        if object.is_some_and(|object| changes_other_paths(after, object)) {
-            findings.extend(one_change::opened_by_created(
-                before,
-                after,
-                key,
-                usize::MAX - 1,
-            ));
-        }
+    let objects_created = created.iter().filter_map(|key| after.get(key));
+    let objects_created: Vec<&Object> = objects_created.map(|object| &**object).collect();
+    let opening = changing_other_paths(after, &objects_created);
+    let mut findings = effects([before, after], &changed, &created, &opening);
+    let all: Vec<ObjectKey> = changed.iter().chain(&created).cloned().collect();
+    findings.extend(lost_protection::by_acceptance([before, after], &all));
+    for key in &opening {
+        findings.extend(one_change::opened_by_created(
+            before,
+            after,
+            key,
+            usize::MAX - 1,
+        ));
     }
     for key in &changed {
         let one = std::slice::from_ref(key);
@@ -84,16 +81,11 @@ pub fn findings_on_changes(
 /// that it carries, otherwise for a changed object on it, otherwise for the first changed object.
 /// Changes by a created policy are among the findings on that policy.
 fn effects(
-    before: &Snapshot,
-    after: &Snapshot,
+    [before, after]: [&Snapshot; 2],
     changed: &[ObjectKey],
     created: &[ObjectKey],
+    opening: &BTreeSet<&ObjectKey>,
 ) -> Vec<Finding> {
-    let opening = created.iter().filter(|key| {
-        let object = after.get(key);
-        object.is_some_and(|object| changes_other_paths(after, object))
-    });
-    let opening: BTreeSet<&ObjectKey> = opening.collect();
     let changed = changed.iter().chain(opening.iter().copied());
     let changed: Vec<ObjectKey> = changed.cloned().collect();
     let causes: BTreeSet<&ObjectKey> = changed.iter().collect();
@@ -146,25 +138,38 @@ fn effects(
     findings
 }
 
-/// Whether the existence of an object may change the paths of other objects, or the policies on
-/// them: routes that name it as their parent or to which it delegates, routes whose policies controllers reject because of another
-/// route, and targets of policies whose settings name it.
-pub(super) fn changes_other_paths(snapshot: &Snapshot, object: &Object) -> bool {
+/// Those of these objects whose existence may change the paths of other objects, or the policies on them: routes that name one as
+/// their parent or to which one delegates, routes whose policies controllers reject because of another route, and targets of policies whose
+/// settings name one.
+pub(super) fn changing_other_paths<'a>(
+    snapshot: &Snapshot,
+    objects: &[&'a Object],
+) -> BTreeSet<&'a ObjectKey> {
+    let others = objects.iter().filter(|object| !is_route(&object.key.gk));
+    let mut dependents = Dependents::of(snapshot, others.map(|object| &object.key));
+    let may_fail = |kind: &&GroupKind| {
+        let profile = snapshot.profile(kind);
+        profile.is_some_and(|profile| profile.may_fail_requests())
+    };
+    let kinds = snapshot.used_kinds().filter(may_fail);
+    let policies = kinds.flat_map(|kind| snapshot.policies(kind));
+    let named: BTreeSet<&ObjectKey> = policies
+        .flat_map(|policy| dependents.causes(policy))
+        .collect();
+    let changing = objects
+        .iter()
+        .filter(|object| named.contains(&object.key) || changes_paths_of_routes(snapshot, object));
+    changing.map(|object| &object.key).collect()
+}
+
+/// Whether the existence of an object may change the paths of routes or the policies on them, without regard to settings that name it.
+fn changes_paths_of_routes(snapshot: &Snapshot, object: &Object) -> bool {
     let gk = &object.key.gk;
     let is_above_others = || {
         let mut rules = rules_of(object).iter();
         rules.any(|rule| {
             let mut known = snapshot.delegations();
             known.any(|facts| delegates(facts, rule))
-        })
-    };
-    let may_be_named = || {
-        let objects = [&object.key];
-        let mut dependents = Dependents::of(snapshot, &objects);
-        snapshot.used_kinds().any(|kind| {
-            let profile = snapshot.profile(kind);
-            profile.is_some_and(|profile| profile.may_fail_requests())
-                && snapshot.policies(kind).any(|policy| dependents.has(policy))
         })
     };
     let rejects_others = || {
@@ -179,9 +184,7 @@ pub(super) fn changes_other_paths(snapshot: &Snapshot, object: &Object) -> bool 
             })
         })
     };
-    gk.has_listeners()
-        || (is_route(gk) && (is_above_others() || rejects_others()))
-        || (!is_route(gk) && may_be_named())
+    gk.has_listeners() || (is_route(gk) && (is_above_others() || rejects_others()))
 }
 
 fn by_policy<'a>(

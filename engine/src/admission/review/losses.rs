@@ -142,7 +142,11 @@ impl TakenFromOthers {
                 let objects = all.iter().flat_map(|change| change.paths.objects());
                 let objects: BTreeSet<ObjectKey> = objects.cloned().collect();
                 let names: Vec<String> = replaced.iter().map(ObjectKey::text).collect();
-                let on = section_alone(policy, &objects);
+                let target = policy
+                    .only_target()
+                    .filter(|target| target.section.is_some());
+                let is_all = |target: &Place| objects.iter().all(|one| *one == target.object);
+                let on = target.filter(is_all);
                 let on = on.map_or_else(|| wording::named(&objects), |place| place.to_string());
                 empty.message = format!(
                     "it has no settings, so it removes the settings of {} on {on}",
@@ -152,16 +156,6 @@ impl TakenFromOthers {
             }
         }
     }
-}
-
-/// The section that a policy targets, if it is part of the only one of these objects.
-fn section_alone(policy: &Policy, objects: &BTreeSet<ObjectKey>) -> Option<Place> {
-    let ([target], [object]) = (&*policy.targets, &*objects.iter().collect::<Vec<_>>()) else {
-        return None;
-    };
-    let section = target.section.clone()?;
-    let is_its_target = target.object(&policy.key().namespace).as_ref() == Some(*object);
-    is_its_target.then(|| object.section(section))
 }
 
 /// Whether a setting of another policy is no longer in force or has another value.

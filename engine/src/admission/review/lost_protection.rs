@@ -10,8 +10,8 @@ use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
 use crate::effective::protection::{
-    Coverage, LostSources, ProtectionLoss, lost, lost_at_listeners, lost_by_acceptance,
-    lost_by_own_fields,
+    AcceptedPolicy, Coverage, LostSources, ProtectionLoss, lost, lost_at_listeners,
+    lost_by_acceptance, lost_by_own_fields,
 };
 use crate::effective::renames::Renames;
 use crate::effective::traffic::Opened;
@@ -21,7 +21,6 @@ use crate::model::object::{Object, is_route};
 use crate::model::wording;
 use crate::policy::Policy;
 use crate::policy::StanzaRef;
-use crate::state::deleted_with::without;
 use crate::state::snapshot::{Change, Snapshot};
 
 /// The most sections of one object that a message names.
@@ -70,42 +69,45 @@ pub(super) fn at_listeners(
         .collect()
 }
 
-/// The protections without which requests pass because a change of these objects lets controllers accept a policy that takes the
-/// place of others; until then the requests got an error.
+/// The protections without which requests pass because a change of these objects lets controllers accept policies that take the
+/// place of others; until then the requests got an error. Reported on the object by whose change a policy is accepted.
 pub(super) fn by_acceptance(
     [before, after]: [&Snapshot; 2],
-    key: &ObjectKey,
     objects: &[ObjectKey],
 ) -> Vec<Finding> {
-    let Some(losses) = lost_by_acceptance([before, after], objects) else {
-        return vec![too_much(
-            key,
-            "the policies that are accepted after this change",
-        )];
+    let Some(accepted) = lost_by_acceptance([before, after], objects) else {
+        let what = "the policies that are accepted after this change";
+        let first = objects.first().into_iter();
+        return first.map(|key| too_much(key, what)).collect();
     };
-    let findings = losses.into_iter().map(|(kind, loss, policy)| {
-        let without_policy = without(before.clone(), [&policy]);
-        let remedies = remedies([&without_policy, after], &policy, &kind);
-        let mut finding = finding(key, &kind, loss, &remedies);
-        finding.message = format!(
-            "{} is no longer rejected, so {}",
-            policy.text(),
-            finding.message
-        );
-        finding.subject = format!("{} by {policy}", finding.subject);
-        finding
+    let findings = accepted.into_iter().flat_map(|accepted| {
+        let AcceptedPolicy {
+            policy,
+            cause,
+            without,
+            losses,
+        } = accepted;
+        let remedies = if losses.is_empty() {
+            Vec::new()
+        } else {
+            remedies([&without, after], &policy, &policy.gk)
+        };
+        losses.into_iter().map(move |loss| {
+            let finding = finding(&cause, &policy.gk, loss, &remedies);
+            let message = format!(
+                "{} is no longer rejected, so {}",
+                policy.text(),
+                finding.message
+            );
+            let subject = format!("{} by {policy}", finding.subject);
+            Finding {
+                message,
+                subject,
+                ..finding
+            }
+        })
     });
     findings.collect()
-}
-
-/// The findings of [`by_acceptance`] whose loss no other finding reports.
-pub(super) fn unreported(known: &[Finding], accepted: Vec<Finding>) -> Vec<Finding> {
-    let is_known = |finding: &Finding| {
-        let mut lost = known.iter().filter(|one| one.code == Code::ProtectionLost);
-        lost.any(|other| finding.message.ends_with(&other.message))
-    };
-    let accepted = accepted.into_iter();
-    accepted.filter(|finding| !is_known(finding)).collect()
 }
 
 /// The finding on a protection that paths lose.

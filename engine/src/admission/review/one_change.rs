@@ -91,10 +91,7 @@ pub(super) fn effects_if(
         findings.extend(effect(before, resolver_after, key, kind, all));
     }
     let states = [before, resolver_after.snapshot()];
-    if states[1].get(key).is_some() {
-        let accepted = lost_protection::by_acceptance(states, key, objects);
-        findings.extend(lost_protection::unreported(&findings, accepted));
-    }
+    findings.extend(lost_protection::by_acceptance(states, objects));
     if resolver_after.is_spent() {
         return vec![too_much(key, "the effect of this change")];
     }

@@ -12,7 +12,7 @@ use crate::model::object::{Node, Object, is_route};
 use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::{Change, Snapshot};
 
-use super::change_set::{changes_other_paths, orphaned_by_own_fields};
+use super::change_set::{changing_other_paths, orphaned_by_own_fields};
 use super::{listeners, one_change, rerouted_requests, route};
 use crate::model::wording;
 use crate::policy::fuel::{MOST_REFERENCES, MOST_ROUTES};
@@ -49,7 +49,7 @@ pub(super) fn findings(
     }
     let before = match old {
         Some(old) => change(old),
-        None if is_grant || changes_other_paths(snapshot, object) => {
+        None if is_grant || !changing_other_paths(snapshot, &[object]).is_empty() => {
             snapshot.with_change(Change::Deleted(key.clone()))
         }
         // Nothing was in force on a new target.

@@ -4,15 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::owners::routes_of_owners;
 use super::{ObjectsToCompare, targets};
-use crate::attachment::Dependents;
 use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::{GrantFrom, is_route};
+use crate::model::object::GrantFrom;
 use crate::state::grants::routes_into;
 use crate::topology::listener_owners_around;
 
-/// Adds what a grant allows in its namespace: targets of policies, objects that their settings name, backends of routes, and
-/// certificates of listeners.
+/// Adds what a grant allows in its namespace: targets of policies, backends of routes, and certificates of listeners.
 pub(super) fn granted(
     resolver: &mut Resolver<'_>,
     grant: &ObjectKey,
@@ -25,13 +23,9 @@ pub(super) fn granted(
         let policies = snapshot.policies(&entry.gk);
         let there = policies.filter(|policy| policy.key().namespace == entry.namespace);
         let touched = kinds.entry(entry.gk.clone()).or_default();
-        let grants = [grant];
-        let mut dependents = Dependents::of(snapshot, &grants);
         for policy in there {
-            // A grant for an object that its settings name concerns all of its targets.
-            let is_named = dependents.has(policy);
             let around = targets(resolver, policy).into_iter();
-            let around = around.filter(|key| is_named || key.namespace == grant.namespace);
+            let around = around.filter(|key| key.namespace == grant.namespace);
             touched.objects.extend(around);
         }
         return;
@@ -46,38 +40,11 @@ pub(super) fn granted(
         }
         return;
     }
-    if !is_route(&entry.gk) {
-        named_in_turn(resolver, grant, kinds);
-    }
     let routes = routes_into(snapshot, entry, &grant.namespace);
     let routes: BTreeSet<ObjectKey> = routes.into_iter().map(|(route, _)| route).collect();
     // Policies that end above the backends stay the same there, but guardrails may ask for them at the backends.
     for kind in used {
         let touched = kinds.entry(kind.clone()).or_default();
         touched.routes.extend(&routes);
-    }
-}
-
-/// Adds the targets of policies that name an object which in turn names Services in the namespace of a grant.
-fn named_in_turn(
-    resolver: &Resolver<'_>,
-    grant: &ObjectKey,
-    kinds: &mut BTreeMap<GroupKind, ObjectsToCompare>,
-) {
-    let snapshot = resolver.snapshot();
-    let grants = [grant];
-    let mut dependents = Dependents::of(snapshot, &grants);
-    for kind in snapshot.used_kinds() {
-        let profile = snapshot.profile(kind);
-        let mut references = profile.iter().flat_map(|profile| &*profile.references);
-        if references.all(|reference| reference.services.is_empty()) {
-            continue;
-        }
-        for policy in snapshot.policies(kind) {
-            if dependents.has(policy) {
-                let touched = kinds.entry(kind.clone()).or_default();
-                touched.objects.extend(targets(resolver, policy));
-            }
-        }
     }
 }

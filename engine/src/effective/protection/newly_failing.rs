@@ -9,7 +9,6 @@ use crate::effective::impact::EffectiveChange;
 use crate::kinds::profile::Protection;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::wording::named;
-use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 
 /// The targets of policies that newly make requests fail, each policy asked once: there may be many paths.
@@ -52,7 +51,7 @@ impl<'a> NewlyFailing<'a> {
         }
         let [old, new] = [self.before, self.after].map(|snapshot| snapshot.policy(key));
         let target = old.zip(new).and_then(|(old, new)| {
-            let target = only_target(new).filter(|_| old.targets == new.targets)?;
+            let target = new.only_target().filter(|_| old.targets == new.targets)?;
             let newly = new.requests_fail(self.after) && !old.requests_fail(self.before);
             newly.then_some(target)
         });
@@ -92,14 +91,4 @@ impl LostSources {
             ..lost
         })
     }
-}
-
-/// The target of a policy that names one.
-fn only_target(policy: &Policy) -> Option<Place> {
-    let [target] = &*policy.targets else {
-        return None;
-    };
-    let object = target.object(&policy.key().namespace)?;
-    let section = target.section.clone();
-    (!target.selects()).then_some(Place { object, section })
 }
