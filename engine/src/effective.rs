@@ -32,6 +32,7 @@ mod groups;
 mod hostnames_of_new_listeners;
 pub mod impact;
 mod narrow_listeners;
+mod on_rule;
 mod other_controllers;
 mod path_context;
 mod path_set;
@@ -488,10 +489,8 @@ impl<'a> Resolver<'a> {
             return path_scope;
         }
         let attachments = self.attached(key);
-        for attachment in attachments
-            .iter()
-            .filter(|s| s.policy.key().gk == profile.gk)
-        {
+        let of_kind = attachments.iter();
+        for attachment in of_kind.filter(|one| one.policy.key().gk == profile.gk) {
             path_scope.end = Some(Level::Port);
             path_scope.sections.extend(attachment.section.clone());
         }

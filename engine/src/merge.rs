@@ -32,6 +32,7 @@ mod overriding_values;
 mod participants;
 mod partition;
 mod ports;
+mod replaced;
 mod side_by_side;
 mod stage_settings;
 mod stages;
@@ -68,6 +69,8 @@ pub struct MergeLevel<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EffectivePolicy {
     result: Option<Merged>,
+    /// The settings of filters of the rule that no policy sets: they protect requests, and are not part of the effective policy.
+    filters: Option<Arc<Tree>>,
 }
 
 // === impl MergeLevel ===
@@ -95,6 +98,7 @@ impl EffectivePolicy {
         let keys = parts.map(|part| part.policy().key().clone()).collect();
         Self {
             result: Some(Merged::Opaque(keys)),
+            filters: None,
         }
     }
 

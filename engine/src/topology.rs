@@ -61,8 +61,8 @@ pub use route_kinds::{
     perhaps_rejected_for, routes_in_conflict, routes_in_conflict_at,
 };
 pub use route_path::{
-    RoutePath, Unreached, backend, not_usable, to_backends, to_route, to_rules, unreached,
-    why_rejected,
+    RoutePath, Unreached, backend, is_of_other_kind, not_usable, to_backends, to_route, to_rules,
+    unreached, why_rejected,
 };
 pub use route_paths::RoutePaths;
 

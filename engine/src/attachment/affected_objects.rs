@@ -6,48 +6,82 @@ use super::by_controller::depends_on_routes_to;
 use super::rejection::routes_named;
 use crate::kinds::profile::{RejectedIf, RejectionCause};
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::{Node, Object, is_route};
+use crate::model::object::{Node, Object, Paths, is_route};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{gateway_of, sets_of};
 
-/// The objects whose policies of a kind may be rejected, or accepted again, when an object changes that their settings do not name.
+/// The objects whose policies of a kind may be rejected, or accepted again, when objects change that their settings do not name.
 pub fn affected_objects(
     snapshot: &Snapshot,
     kind: &GroupKind,
-    object: &Object,
+    objects: &[&Object],
 ) -> BTreeSet<ObjectKey> {
-    let profile = snapshot.profile(kind);
-    let causes = profile.map(|profile| &*profile.rejected_because);
     let mut affected = BTreeSet::new();
-    affected.extend(by_routes(snapshot, kind, object));
-    for cause in causes.into_iter().flatten() {
-        match (cause, &object.node) {
-            (RejectionCause::RoutesSharePath, Node::Route { paths, .. }) => {
-                let shares = |key: &ObjectKey| {
-                    let other = snapshot.get(key).map(|other| &other.node);
-                    matches!(other, Some(Node::Route { paths: theirs, .. }) if paths.meet(theirs))
-                };
-                for policy in snapshot.policies(kind) {
-                    let named = routes_named(policy);
-                    if named.iter().any(shares) {
-                        affected.extend(named);
-                    }
-                }
-            }
-            (RejectionCause::PlainListenersSharePort, Node::Gateway { .. }) => {
-                affected.extend(sets_of(snapshot, &object.key).map(|set| set.key.clone()));
-            }
-            (RejectionCause::PlainListenersSharePort, Node::ListenerSet { parent, .. }) => {
-                let sets = sets_of(snapshot, &parent.object);
-                affected.extend(sets.map(|set| set.key.clone()));
-                affected.insert(parent.object.clone());
-            }
-            (RejectionCause::BackendsOfOneRule, Node::Service { .. }) => {
-                let routes = snapshot.using(&object.key);
-                let backends = routes.flat_map(|route| route.backends());
-                affected.extend(backends.map(|backend| backend.object.clone()));
-            }
-            _ => {}
+    let Some(profile) = snapshot.profile(kind) else {
+        return affected;
+    };
+    for object in objects {
+        affected.extend(by_routes(snapshot, kind, object));
+    }
+    for cause in profile.rejected_because.iter() {
+        if *cause == RejectionCause::RoutesSharePath {
+            affected.extend(by_shared_paths(snapshot, kind, objects));
+        }
+        for object in objects {
+            affected.extend(by_cause(snapshot, cause, object));
+        }
+    }
+    affected
+}
+
+/// The objects whose policies may be rejected for a cause when an object changes.
+fn by_cause(snapshot: &Snapshot, cause: &RejectionCause, object: &Object) -> BTreeSet<ObjectKey> {
+    let mut affected = BTreeSet::new();
+    match (cause, &object.node) {
+        (RejectionCause::PlainListenersSharePort, Node::Gateway { .. }) => {
+            affected.extend(sets_of(snapshot, &object.key).map(|set| set.key.clone()));
+        }
+        (RejectionCause::PlainListenersSharePort, Node::ListenerSet { parent, .. }) => {
+            let sets = sets_of(snapshot, &parent.object);
+            affected.extend(sets.map(|set| set.key.clone()));
+            affected.insert(parent.object.clone());
+        }
+        (RejectionCause::BackendsOfOneRule, Node::Service { .. }) => {
+            let routes = snapshot.using(&object.key);
+            let backends = routes.flat_map(|route| route.backends());
+            affected.extend(backends.map(|backend| backend.object.clone()));
+        }
+        _ => {}
+    }
+    affected
+}
+
+/// The routes that policies of a kind name together with one that shares a path with a changed route.
+fn by_shared_paths(
+    snapshot: &Snapshot,
+    kind: &GroupKind,
+    objects: &[&Object],
+) -> BTreeSet<ObjectKey> {
+    let changed = objects.iter().filter_map(|object| match &object.node {
+        Node::Route { paths, .. } => Some(paths),
+        _ => None,
+    });
+    let changed: Vec<&Paths> = changed.collect();
+    let mut affected = BTreeSet::new();
+    if changed.is_empty() {
+        return affected;
+    }
+    let shares = |key: &ObjectKey| {
+        let other = snapshot.get(key).map(|other| &other.node);
+        let Some(Node::Route { paths: theirs, .. }) = other else {
+            return false;
+        };
+        changed.iter().any(|paths| paths.meet(theirs))
+    };
+    for policy in snapshot.policies(kind) {
+        let named = routes_named(policy);
+        if named.iter().any(shares) {
+            affected.extend(named);
         }
     }
     affected

@@ -84,14 +84,15 @@ pub(crate) fn gateway_in_front_of<'a>(
     serves.then_some(gateway)
 }
 
-/// Whether such Gateways do not serve an object: a Service of type `ExternalName`.
+/// Whether such Gateways do not serve an object: a Service without a cluster IP.
 pub(crate) fn is_excluded(
     snapshot: &Snapshot,
     by_label: &GatewayByLabel,
     called: &ObjectKey,
 ) -> bool {
     let called = snapshot.get(called);
-    by_label.no_external_names && called.is_some_and(|called| called.node.is_external_name())
+    let lacks_cluster_ip = |node: &Node| node.is_external_name() || node.is_headless();
+    by_label.needs_cluster_ip && called.is_some_and(|called| lacks_cluster_ip(&called.node))
 }
 
 /// Whether these steps begin at an object of a mesh that no Gateway is in front of, and only such Gateways apply the kind.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::ancestor_group::{AncestorGroup, RulesReached};
 use super::delegations::{delegating, reaching};
+use super::on_rule::{OnRoute, OnRule, rules_with_filters};
 use super::path_context::PathContext;
 use super::subgraph::Subgraph;
 use super::{PathGroup, PathSet, Resolver, Stack};
@@ -33,6 +34,7 @@ struct RouteGroup {
     stack: Shared<Stack>,
     has_focus: bool,
     complete: bool,
+    on_rule: OnRule,
 }
 
 /// The groups of a list of ancestor paths.
@@ -217,14 +219,20 @@ impl Resolver<'_> {
                     .iter()
                     .filter(|route_path| group.has_focus || route_path.has_focus)
                 {
+                    let on_rule = &route_group.on_rule;
                     let (stack, effective) = self.stacks.fold(
                         profile,
                         &group.stack,
                         &route_group.stack,
                         own.as_ref(),
-                        Some(kind),
+                        Some(OnRoute {
+                            kind,
+                            without_backend: on_rule.without_backend,
+                        }),
                         group.path_context.listener,
                     );
+                    let effective = self.effective_on_rule(profile, effective, on_rule, &route.key);
+                    let is_idle = on_rule.without_backend && stack.is_empty();
                     groups.push(PathGroup {
                         paths: PathSet {
                             ancestors: group.ancestor_paths.clone(),
@@ -232,7 +240,7 @@ impl Resolver<'_> {
                         },
                         stack,
                         effective,
-                        complete: route_group.complete,
+                        complete: route_group.complete && !is_idle,
                         attached: group.attached,
                         listener: group.path_context.listener,
                     });
@@ -373,7 +381,9 @@ impl Resolver<'_> {
             return;
         }
         let namespace = self.route_path_cache.namespace(route);
-        if end <= Level::Rule && !at.has_section_policies(profile) && reached.is_none() {
+        let with_filters = rules_with_filters(profile, route);
+        let is_uniform = !at.has_section_policies(profile) && with_filters.is_empty();
+        if end <= Level::Rule && is_uniform && reached.is_none() {
             // Then every rule carries the policies on the whole route.
             let route_paths = self.route_path_cache.of_route(&namespace, route);
             let through = (&namespace, &**route);
@@ -381,6 +391,7 @@ impl Resolver<'_> {
                 stack: self.stacks.of_route(profile, &at, through, path_context),
                 has_focus: focus.is_none_or(|key| route_paths.may_have(key)),
                 complete: !route.delegates(),
+                on_rule: OnRule::default(),
                 route_paths,
             });
             return;
@@ -396,12 +407,17 @@ impl Resolver<'_> {
         };
         self.charge(route_paths.len());
         let mut by_stack: Vec<(RouteGroup, Vec<Rc<RoutePath>>)> = Vec::new();
-        for route_path in route_paths {
+        for mut route_path in route_paths {
             let stack = self.stacks.stack(profile, &route_path.steps, path_context);
             let has_focus = focus.is_none_or(|key| route_path.has(key));
+            let on_rule = OnRule::at_end(profile, &with_filters, route, &route_path);
+            route_path.complete |= on_rule.without_backend;
             let complete = route_path.complete;
             let same = |(e, _): &&mut (RouteGroup, Vec<Rc<RoutePath>>)| {
-                e.stack == stack && e.has_focus == has_focus && e.complete == complete
+                e.stack == stack
+                    && e.has_focus == has_focus
+                    && e.complete == complete
+                    && e.on_rule == on_rule
             };
             if let Some((_, same_stack)) = by_stack.iter_mut().find(same) {
                 same_stack.push(Rc::new(route_path));
@@ -412,6 +428,7 @@ impl Resolver<'_> {
                 stack,
                 has_focus,
                 complete,
+                on_rule,
             };
             by_stack.push((end, vec![Rc::new(route_path)]));
         }

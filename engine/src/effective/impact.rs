@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
-use crate::attachment::affected_objects;
 use crate::attachment::conflict_at_another_target::affected_by_policy;
 use crate::effective::renames::Renames;
 use crate::effective::section_renames::with_rules;
@@ -22,17 +21,17 @@ use crate::topology::{
     routes_in_conflict, with_sets,
 };
 
-mod dependents;
 mod grants;
 mod matched_listeners;
 mod owners;
 mod paths;
+mod rejections;
 mod scope_pair;
 
-use dependents::add_targets_of_dependents;
 use owners::{changes_with_sets, routes_of_owners};
 pub use paths::SettingsComparison;
 use paths::{ComparedPaths, Comparison};
+use rejections::add_affected_by_rejections;
 use scope_pair::extents;
 
 /// Paths on which the effective policy of a kind changes in the same way. Each ancestor path is combined with each
@@ -258,8 +257,8 @@ fn compared_by_kind(
             add_objects_to_compare(earlier, key, &changed, &used_before, &mut kinds);
             add_objects_to_compare(later, key, &changed, &used_after, &mut kinds);
         }
-        add_targets_of_dependents(earlier, objects, &used_before, &mut kinds);
-        add_targets_of_dependents(later, objects, &used_after, &mut kinds);
+        add_affected_by_rejections(earlier, objects, &used_before, &mut kinds);
+        add_affected_by_rejections(later, objects, &used_after, &mut kinds);
         return kinds;
     }
     let former: Vec<ObjectKey> = objects
@@ -280,8 +279,8 @@ fn compared_by_kind(
     for key in objects {
         add_objects_to_compare(later, key, &changed, &used_after, &mut kinds);
     }
-    add_targets_of_dependents(earlier, &former, &used_before, &mut kinds_before);
-    add_targets_of_dependents(later, objects, &used_after, &mut kinds);
+    add_affected_by_rejections(earlier, &former, &used_before, &mut kinds_before);
+    add_affected_by_rejections(later, objects, &used_after, &mut kinds);
     for (kind, affected) in kinds_before {
         let known = kinds.entry(kind).or_default();
         let objects = affected.objects.iter().map(|key| renames.later(key));
@@ -311,7 +310,7 @@ pub fn objects_to_compare(
     for key in objects {
         add_objects_to_compare(resolver, key, &changed, kinds, &mut affected);
     }
-    add_targets_of_dependents(resolver, objects, kinds, &mut affected);
+    add_affected_by_rejections(resolver, objects, kinds, &mut affected);
     affected.retain(|kind, _| kinds.contains(kind));
     let mut touched = BTreeMap::new();
     for (kind, affected) in affected {
@@ -438,8 +437,6 @@ fn add_objects_to_compare(
                 touched.objects.extend(resolver.called_through(kind, key));
                 touched.objects.extend(other_owners.iter().cloned());
                 touched.objects.extend(backends.iter().cloned());
-                let concerned = object.map(|object| affected_objects(snapshot, kind, object));
-                touched.objects.extend(concerned.into_iter().flatten());
                 touched.routes.extend(&routes);
             }
         }

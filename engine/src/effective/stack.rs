@@ -8,11 +8,14 @@ use std::sync::Arc;
 use super::StackAndEffective;
 use super::attached::ObjectAttachments;
 use super::gateway_by_label::{is_called_without_proxy, lacks_gateway, steps_of};
+use super::on_rule::OnRoute;
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
 use super::rejected_merges::{judge_merges, reject_if_not_applied};
 use super::settings_by_place::{PoliciesAtListeners, on_routes, without_ineffective};
-use super::stack_level::{RareFacts, Stack, StackLevel, delegation_merge, folded_levels};
+use super::stack_level::{
+    RareFacts, Stack, StackLevel, delegation_merge, differs_in_unknown, folded_levels,
+};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::reported_rejections::{Rejected, rejected};
@@ -55,7 +58,7 @@ pub(super) struct Stacks<'a> {
 
 /// The stacks above and below, and what policies depend on of route and listener: the index of the profile's facts for the route.
 type FoldKey = (Shared<Stack>, Shared<Stack>, RouteFacts, ListenerFacts);
-type RouteFacts = (Option<usize>, Option<GroupKind>);
+type RouteFacts = (Option<usize>, Option<GroupKind>, bool);
 
 /// The identity of a stack level: position, object, index of the list of policies at the object,
 /// and the policies that apply to the path, if these are not all of the list.
@@ -338,16 +341,18 @@ impl<'a> Stacks<'a> {
         above: &Shared<Stack>,
         below: &Shared<Stack>,
         own: Option<&TargetFields>,
-        route: Option<&GroupKind>,
+        on_route: Option<OnRoute<'_>>,
         listener: ListenerFacts,
     ) -> StackAndEffective {
         if self.fuel.is_spent() {
             return StackAndEffective::default();
         }
+        let route = on_route.map(|on_route| on_route.kind);
+        let without_backend = on_route.is_some_and(|on_route| on_route.without_backend);
         let on = route.and_then(|route| profile.on_routes_of(route));
         let place_on_route = on.map(|(place, _)| place);
         let idle_on = route.filter(|route| profile.has_idle_settings_on(route));
-        let route_facts = (place_on_route, idle_on.cloned());
+        let route_facts = (place_on_route, idle_on.cloned(), without_backend);
         let id = (above.clone(), below.clone(), route_facts, listener);
         if let (None, Some(known)) = (own, self.folded.get(&id)) {
             return known.clone();
@@ -363,7 +368,7 @@ impl<'a> Stacks<'a> {
                 on: None,
                 ..listener
             };
-            let answer = self.fold(profile, above, below, own, route, plain);
+            let answer = self.fold(profile, above, below, own, on_route, plain);
             if own.is_none() {
                 self.folded.insert(id, answer.clone());
             }
@@ -404,6 +409,7 @@ impl<'a> Stacks<'a> {
             let path = OnPath {
                 listener: at_protocol,
                 route,
+                without_backend,
             };
             stack = without_ineffective(stack, path);
         }
@@ -488,11 +494,4 @@ impl<'a> Stacks<'a> {
         known.push(shared.clone());
         shared
     }
-}
-
-/// Whether targets on a path differ in members of unknown meaning. Then it is unknown which requests the policies
-/// have in common, and how the policies combine.
-fn differs_in_unknown(stack: &Stack) -> bool {
-    let mut pairs = stack.iter().zip(stack.iter().skip(1));
-    pairs.any(|(one, next)| one.unknown() != next.unknown())
 }

@@ -135,3 +135,10 @@ pub(super) fn folded_levels<'a>(
         .filter(move |(i, level)| !passes_over || *i == last || level.step.level.is_above_routes())
         .map(|(_, level)| level)
 }
+
+/// Whether targets on a path differ in members of unknown meaning. Then it is unknown which requests the policies
+/// have in common, and how the policies combine.
+pub(super) fn differs_in_unknown(stack: &Stack) -> bool {
+    let mut pairs = stack.iter().zip(stack.iter().skip(1));
+    pairs.any(|(one, next)| one.unknown() != next.unknown())
+}

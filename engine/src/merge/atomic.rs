@@ -109,6 +109,7 @@ impl<'a> AtomicWinner<'a> {
         let settings = |part: StanzaRef<'a>| Merged::Settings(part.tree().clone());
         EffectivePolicy {
             result: self.part.map(settings),
+            filters: None,
         }
     }
 }

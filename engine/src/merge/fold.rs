@@ -23,7 +23,10 @@ pub fn fold_levels<'a>(
     let own = own.map(|own| Merged::Settings(own.tree.clone()));
     let levels: Vec<MergeLevel<'a>> = levels.iter().map(|level| (*level).into()).collect();
     let result = folded(profile, &levels, own);
-    EffectivePolicy { result }
+    EffectivePolicy {
+        result,
+        filters: None,
+    }
 }
 
 /// Folds levels to a result; `None` if they contain no policy.

@@ -165,6 +165,8 @@ pub enum Node {
         ports: Box<[Port]>,
         /// Whether it stands for a name outside of the cluster: `type: ExternalName`.
         is_external_name: bool,
+        /// Whether it has no cluster IP: `clusterIP: None`.
+        is_headless: bool,
     },
     /// Allows objects in other namespaces to refer to objects in this one.
     ReferenceGrant {
@@ -387,26 +389,6 @@ impl Object {
             (one, two) => same_json(one, two),
         };
         same_spec && self.node == other.node
-    }
-
-    /// Removes everything that no profile reads.
-    pub fn trim(&mut self, keeps: &RetainedFields) {
-        if !self.keeps_spec(keeps) {
-            self.spec = None;
-        }
-        let annotations = &mut self.meta.annotations;
-        annotations.retain(|key| keeps.annotation(key));
-    }
-
-    /// Whether [`Object::trim`] would remove nothing.
-    pub fn is_trimmed(&self, keeps: &RetainedFields) -> bool {
-        let mut annotations = self.meta.annotations.keys();
-        (self.spec.is_none() || self.keeps_spec(keeps))
-            && annotations.all(|key| keeps.annotation(key))
-    }
-
-    fn keeps_spec(&self, keeps: &RetainedFields) -> bool {
-        matches!(self.node, Node::Other) || keeps.spec(&self.key.gk)
     }
 
     /// Whether everything that is kept equals that of an object read before.

@@ -124,6 +124,11 @@ impl Tree {
         }
     }
 
+    /// Settings that set nothing.
+    pub(crate) fn empty() -> Self {
+        Self::Map(Fields::default())
+    }
+
     /// Whether it is a single value.
     pub(crate) fn is_leaf(&self) -> bool {
         match self {

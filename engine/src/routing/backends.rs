@@ -7,15 +7,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::filters::{RedirectContext, RuleFilters};
-use super::spec::{BackendSpec, RuleSpec};
-use crate::model::ids::{GroupKind, ObjectKey};
+use super::spec::BackendSpec;
+use crate::model::ids::ObjectKey;
 use crate::model::level::Level;
 use crate::model::object::{BackendRef, Node, Object};
 use crate::model::section;
 use crate::state::grants::granted;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::may_stand_for_routes;
-use crate::topology::{Unreached, why_rejected};
+use crate::topology::{Unreached, is_of_other_kind, why_rejected};
 
 /// A backend of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,19 +34,6 @@ pub struct Backend {
     pub filters: Vec<String>,
     /// The response of a filter, which replaces that of the backend.
     pub answer: Option<Answer>,
-}
-
-/// A backend that receives copies of requests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mirrored {
-    /// The object.
-    pub object: ObjectKey,
-    /// The port in the reference.
-    pub port: Option<u16>,
-    /// The share of requests that are copied, in words; `None` for all.
-    pub part: Option<String>,
-    /// Whether the copies reach it.
-    pub state: State,
 }
 
 /// Whether a backend gets requests.
@@ -148,36 +135,12 @@ pub(super) fn of_backend(
     })
 }
 
-/// The targets of the mirror filters of the rule and of its backends.
-pub(super) fn mirrors(
+pub(super) fn state(
     snapshot: &Snapshot,
     route: &Object,
-    rule: &RuleSpec,
+    reference: &BackendRef,
     in_mesh: bool,
-) -> Vec<Mirrored> {
-    let of_backends = rule.backends.iter().flat_map(|b| &b.filters.mirrors);
-    let all = rule.filters.mirrors.iter().chain(of_backends);
-    all.map(|mirror| {
-        let to = &mirror.backend_ref;
-        let group = to.group.as_deref().unwrap_or_default();
-        let gk = GroupKind::new(group, to.kind.as_deref().unwrap_or("Service"));
-        let namespace = to.namespace.as_deref().unwrap_or(&route.key.namespace);
-        let reference = BackendRef {
-            object: ObjectKey::new(gk, namespace, &*to.name),
-            port: to.port,
-            has_no_share: false,
-        };
-        Mirrored {
-            state: state(snapshot, route, &reference, in_mesh),
-            object: reference.object,
-            port: to.port,
-            part: mirror.part(),
-        }
-    })
-    .collect()
-}
-
-fn state(snapshot: &Snapshot, route: &Object, reference: &BackendRef, in_mesh: bool) -> State {
+) -> State {
     let key = &reference.object;
     if may_stand_for_routes(snapshot, route, reference) {
         return State::NotLooked;
@@ -187,6 +150,9 @@ fn state(snapshot: &Snapshot, route: &Object, reference: &BackendRef, in_mesh: b
     }
     if !in_mesh && !granted(snapshot, &route.key.gk, &route.key.namespace, key) {
         return State::NotGranted;
+    }
+    if is_of_other_kind(snapshot, route, &key.gk) {
+        return State::NoBackend;
     }
     let Some(object) = snapshot.get(key) else {
         return if snapshot.lacks(key) {
@@ -206,6 +172,7 @@ fn state(snapshot: &Snapshot, route: &Object, reference: &BackendRef, in_mesh: b
             Node::Service {
                 ports,
                 is_external_name: true,
+                ..
             },
             Some(_),
         ) if ports.is_empty() => State::Used,

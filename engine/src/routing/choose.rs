@@ -7,6 +7,7 @@ use super::attached::{Attached, Delegation};
 use super::choice::{Choice, MatchingRule, Miss, PathSpecificity};
 use super::criterion::Criterion;
 use super::delegated::DelegatedRoute;
+use super::dropped_rules::is_dropped;
 use super::holds::{self, Aspect, Evaluation, Mismatch};
 use super::hostname::{self, HostMatch, ListenerHosts};
 use super::messages;
@@ -109,6 +110,9 @@ impl<'a> Matching<'a> {
         let mut matching = Vec::new();
         let mut lists: RuleListsByHostname<'a> = BTreeMap::new();
         for candidate in candidates {
+            if self.drops_all_rules(choice.order, candidate.route) {
+                continue;
+            }
             let matched = match hosts {
                 Hosts::Count(at) => hostname::best(candidate.root.hostnames(), &at),
                 Hosts::Ignored(_) => Some(HostMatch::default()),
@@ -170,6 +174,9 @@ impl<'a> Matching<'a> {
             order: choice.order,
         };
         for (index, rule) in rules.iter().enumerate() {
+            if is_dropped(choice.order, &rule.matches) {
+                continue;
+            }
             let label = section::rule_label(route, index);
             let delegation = candidate.delegation_of(index, &label);
             if delegation == Delegation::Delegates {

@@ -19,6 +19,11 @@ pub struct Expression {
 // === impl Expression ===
 
 impl Expression {
+    /// Whether it is a regular expression, as far as RE2 and the syntax that is parsed here agree.
+    pub(super) fn is_valid(&self) -> bool {
+        regex_syntax::parse(&self.text).is_ok()
+    }
+
     /// Whether it matches a value as a whole; `None` if it cannot be parsed here.
     ///
     /// The dialect is implementation-specific. Most implementations use RE2 and match the whole value, as this does.

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::at_listeners::{AtListeners, ControllerRules};
-use super::backends::{Answer, Backend, answer, backends, mirrors, of_backend, uncovered};
+use super::backends::{Answer, Backend, answer, backends, of_backend, uncovered};
 use super::choice::MatchingRule;
 use super::filters::RedirectContext;
 use super::hostname::Specificity;
 use super::listeners::{OwnedListener, Socket, of_gateway};
 use super::messages;
+use super::mirrors::mirrors;
 use super::object_filters;
 use super::request::{Request, Scheme};
 use super::unsupported_filters::UnsupportedFilters;

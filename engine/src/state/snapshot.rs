@@ -7,9 +7,7 @@ use foldhash::quality::RandomState;
 use imbl::{OrdMap, OrdSet};
 use serde_json::Value;
 
-use crate::kinds::profile::{
-    ControllerFile, DelegationFile, Profile, ProfileRules, is_policy_kind,
-};
+use crate::kinds::profile::{Profile, ProfileRules, is_policy_kind};
 use crate::model::acceptance::GatewayListeners;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashSet;
@@ -18,6 +16,7 @@ use crate::policy::Policy;
 
 mod acceptances;
 mod attachment_index;
+mod controllers;
 mod edges;
 mod filters;
 mod hypothetical;
@@ -297,23 +296,6 @@ impl Snapshot {
             .filter_map(|key| self.get(key));
         let others = others.filter(move |o| hypothetical.is_none_or(|one| one.key != o.key));
         others.chain(hypothetical.filter(|one| edges::above(one).contains(key)))
-    }
-
-    /// The facts about a controller; `None` if there are none.
-    pub fn controller_facts(&self, name: &str) -> Option<&ControllerFile> {
-        self.rules.controller(name)
-    }
-
-    /// The facts about routes that delegate to others, of each controller that follows them; none if no route has a backend
-    /// that may stand for routes.
-    pub fn delegations(&self) -> impl Iterator<Item = &DelegationFile> {
-        let hypothetical = || self.hypothetical.iter().flat_map(|one| one.backends());
-        let all = self.rules.delegations();
-        all.filter(move |facts| {
-            let mut kinds = self.edges.backend_kinds();
-            kinds.any(|kind| facts.has_kind(kind))
-                || hypothetical().any(|backend| facts.has_kind(&backend.object.gk))
-        })
     }
 
     /// The routes that send requests to an object, sorted; a route that is assumed to exist comes last.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::controller_facts;
+use super::{controller, controller_facts};
 use crate::kinds::profile::RejectedServices;
-use crate::model::ids::{ObjectKey, Place};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::level::{Level, Step};
 use crate::model::object::{BackendRef, Node, Object, ParentRef, PortProtocol};
 use crate::model::section;
@@ -142,6 +142,8 @@ pub enum Unreached {
     Missing,
     /// The Service has no port with this number.
     NoPort(u16),
+    /// The controllers of the route send no requests to backends of the kind; others do.
+    OtherKind,
     /// The Service has the type `ExternalName`, and the controllers of the route send no requests to those.
     ExternalName,
     /// The port of the Service with this number is for another protocol than that of the route.
@@ -163,12 +165,24 @@ pub fn unreached(snapshot: &Snapshot, route: &Object, reference: &BackendRef) ->
     } else if !granted(snapshot, &route.key.gk, &route.key.namespace, key) {
         // Checked first: without a grant, the existence of the backend must not be disclosed.
         Some(Unreached::NotGranted)
+    } else if is_of_other_kind(snapshot, route, &key.gk) {
+        Some(Unreached::OtherKind)
     } else if snapshot.lacks(key) {
         Some(Unreached::Missing)
     } else {
         let no_port = no_port(snapshot, reference).map(Unreached::NoPort);
         no_port.or_else(|| why_rejected(snapshot, route, reference))
     }
+}
+
+/// Whether the controllers of a route send no requests to backends of a kind, as far as that is known of all of them.
+pub fn is_of_other_kind(snapshot: &Snapshot, route: &Object, kind: &GroupKind) -> bool {
+    let rejects = |parent: &ParentRef| {
+        let name = controller(snapshot, &parent.object);
+        name.is_some_and(|name| snapshot.rejects_backends(name, kind))
+    };
+    let parents = route.parents();
+    !kind.is_core("Service") && !parents.is_empty() && parents.iter().all(rejects)
 }
 
 /// Why the controllers of a route send no requests to an existing Service, as far as that is known of all of them.
@@ -181,6 +195,7 @@ pub fn why_rejected(
     let Some(Node::Service {
         ports,
         is_external_name,
+        ..
     }) = node
     else {
         return None;
@@ -242,6 +257,12 @@ fn to_backend(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Op
 pub fn not_usable(why: Unreached, route: &ObjectKey, backend: &ObjectKey) -> String {
     match why {
         Unreached::Kind => format!("{} cannot be a backend", backend.gk),
+        Unreached::OtherKind => {
+            format!(
+                "the controller of {route} sends no requests to a {}",
+                backend.gk
+            )
+        }
         Unreached::Missing => format!("{backend} does not exist"),
         Unreached::NoPort(number) => format!("{backend} has no port {number}"),
         Unreached::ExternalName => {

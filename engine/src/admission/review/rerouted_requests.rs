@@ -17,14 +17,18 @@ use crate::routing::rerouted_within;
 use crate::state::snapshot::Snapshot;
 
 /// The protections that requests lose because a rule takes them that has not the policy of the rule which took them before. Only
-/// kinds whose policies name rules of the route differ from rule to rule.
+/// kinds whose policies name rules of the route, or whose settings filters of rules replace, differ from rule to rule.
 pub(super) fn findings(
     [before, after]: [&Snapshot; 2],
     old: &Arc<Object>,
     new: &Arc<Object>,
 ) -> Vec<Finding> {
-    let kinds = kinds_on_rules([before, after], &new.key);
-    if kinds.is_empty() || !is_route(&new.key.gk) || old.node == new.node {
+    if !is_route(&new.key.gk) || old.node == new.node {
+        return Vec::new();
+    }
+    let mut kinds = kinds_on_rules([before, after], &new.key);
+    kinds.extend(kinds_with_filters(after, [old, new]));
+    if kinds.is_empty() {
         return Vec::new();
     }
     let renames = renamed_sections([before, after], &new.key);
@@ -94,6 +98,19 @@ fn kinds_on_rules(states: [&Snapshot; 2], route: &ObjectKey) -> BTreeSet<GroupKi
         !policy.profile.protects.is_empty() && targets.any(|target| target.section.is_some())
     });
     on_rules.map(|policy| policy.key().gk.clone()).collect()
+}
+
+/// The kinds with protecting settings that filters of a rule of the route replace, in one of its versions.
+fn kinds_with_filters(after: &Snapshot, versions: [&Arc<Object>; 2]) -> BTreeSet<GroupKind> {
+    let filters = versions.into_iter().flat_map(|route| route.filters());
+    let types: BTreeSet<&Arc<str>> = filters.flat_map(|filters| &filters.types).collect();
+    let is_replaced = |kind: &&GroupKind| {
+        after.profile(kind).is_some_and(|profile| {
+            let mut filters = profile.merging.replaced_by_filters.iter();
+            !profile.protects.is_empty() && filters.any(|one| types.contains(&one.filter))
+        })
+    };
+    after.used_kinds().filter(is_replaced).cloned().collect()
 }
 
 /// The effective policies of a kind on the paths to a rule.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::admission::finding::{Code, Finding, Hint};
 use crate::admission::validate::suggestion;
 use crate::effective::Resolver;
+use crate::kinds::profile::UnsupportedFilterEffect;
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
 use crate::model::section;
@@ -15,8 +16,8 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::unknown_parent;
 use crate::topology::reports::faults;
 use crate::topology::{
-    ParentAttachment, RouteKindConflicts, Unreached, attachment, attachment_cost, delegated,
-    gateway_of, missing_class, not_usable, unusable,
+    ParentAttachment, RouteKindConflicts, Unreached, attachment, attachment_cost, controller_facts,
+    delegated, gateway_of, missing_class, not_usable, unusable,
 };
 
 use super::fuel::too_much;
@@ -89,6 +90,7 @@ pub(super) fn findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Find
         findings.extend(faults_of(snapshot, route));
     }
     findings.extend(of_backends);
+    findings.extend(backends_of_filters(resolver, route));
     findings
 }
 
@@ -209,4 +211,55 @@ fn backends_of(resolver: &Resolver<'_>, route: &Arc<Object>) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Backends that filters cannot use, each once, at the first rule with such a filter.
+fn backends_of_filters(resolver: &Resolver<'_>, route: &Arc<Object>) -> Vec<Finding> {
+    let snapshot = resolver.snapshot();
+    let Node::Route { rules, .. } = &route.node else {
+        return Vec::new();
+    };
+    let mut reported: BTreeSet<(&Arc<str>, &ObjectKey)> = BTreeSet::new();
+    let mut findings = Vec::new();
+    let rules = rules.iter().enumerate();
+    let called = rules.filter_map(|(i, rule)| Some((i, &rule.filters.as_deref()?.called)));
+    let called = called.flat_map(|(i, all)| all.iter().map(move |one| (i, one)));
+    for (i, (filter, reference)) in called {
+        let backend = &reference.object;
+        let Some(why) = unusable(snapshot, route, reference) else {
+            continue;
+        };
+        if !reported.insert((filter, backend)) {
+            continue;
+        }
+        let reason = not_usable(why, &route.key, backend);
+        let then = then_of_unresolved_filters(snapshot, route);
+        let message = match why {
+            Unreached::Missing => format!("{reason}, so the filter {filter} cannot use it{then}"),
+            _ => format!("the filter {filter} cannot use {backend}: {reason}{then}"),
+        };
+        let finding = Finding::new(Code::BackendNotUsable, &route.key, message)
+            .at(format!("spec.rules[{i}]"))
+            .about(format!("{filter} {backend}"));
+        findings.push(match why {
+            Unreached::Missing => finding.depending_on_absence_of(backend),
+            _ => finding,
+        });
+    }
+    findings
+}
+
+/// What becomes of requests where a filter names a backend that cannot be used, by the controllers of a route.
+fn then_of_unresolved_filters(snapshot: &Snapshot, route: &Object) -> &'static str {
+    let parents = route.parents().iter();
+    let facts = parents.filter_map(|parent| controller_facts(snapshot, &parent.object));
+    let effects: Vec<UnsupportedFilterEffect> =
+        facts.filter_map(|facts| facts.unresolved_filters).collect();
+    if effects.contains(&UnsupportedFilterEffect::RouteNotServed) {
+        "; the controller serves no rule of the route"
+    } else if effects.contains(&UnsupportedFilterEffect::RequestsFail) {
+        "; requests to the rule fail"
+    } else {
+        ""
+    }
 }

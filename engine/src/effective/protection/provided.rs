@@ -101,7 +101,8 @@ impl Provided {
             return provided;
         }
         let apart = effective.apart();
-        reader.together(apart.iter().map(InForce::from_tree))
+        let parts = apart.iter().map(InForce::from_tree);
+        reader.together(parts.chain(effective.of_filters()))
     }
 
     /// The protection that a policy provides by itself.

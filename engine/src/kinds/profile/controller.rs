@@ -11,7 +11,7 @@ use super::DelegationFile;
 use super::generated_policy::GeneratedPolicyFile;
 use super::generated_rule::GeneratedRuleFile;
 use super::paths::setting_path;
-use super::unsupported_filters::UnsupportedFiltersFile;
+use super::unsupported_filters::{UnsupportedFilterEffect, UnsupportedFiltersFile};
 use super::vocabulary::EqualAge;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::Listener;
@@ -68,6 +68,9 @@ pub struct ControllerFile {
     /// Services to which it sends no requests of routes, although others do.
     #[serde(default)]
     pub rejected_services: Vec<RejectedServices>,
+    /// The kinds of backends to which it sends requests of routes, beside Services: it sends none to those that only other
+    /// controllers list here. Kinds that none lists count as taken. If absent, it takes all.
+    pub backend_kinds: Option<BTreeSet<GroupKind>>,
     /// Whether listeners that leave TLS to their backends take `TCPRoutes`, too.
     #[serde(default)]
     pub tcp_routes_with_passthrough: bool,
@@ -121,6 +124,9 @@ pub struct ControllerFile {
     /// Whether the only backend of a rule gets all requests, even with the weight 0.
     #[serde(default)]
     pub only_backend_needs_no_weight: bool,
+    /// What becomes of requests where a filter names a backend that cannot be used: a mirror, or the service of ExternalAuth. By default
+    /// they are served without the filter.
+    pub unresolved_filters: Option<UnsupportedFilterEffect>,
     /// Filters of routes that it does not support.
     pub unsupported_filters: Option<UnsupportedFiltersFile>,
     /// Whether it refuses a request whose host is that of another listener than the one that the server name of its connection chose
@@ -270,6 +276,9 @@ pub struct RuleOrder {
     /// Whether a regular expression for the path takes all paths that begin with what it matches. Otherwise it must match the whole
     /// path.
     pub partial_expressions: bool,
+    /// Whether a rule is left out, with all of its matches, if a match of it has a regular expression that is not one. Otherwise only
+    /// that match is.
+    pub drops_rules_with_invalid_expressions: bool,
     /// Whether the longer of two regular expressions for the path goes first.
     pub longer_expressions_first: bool,
     /// Whether the method of a match counts as one more header. Otherwise, a match with a method precedes one without.

@@ -146,6 +146,7 @@ impl Profile {
             shown("merge.notAppliedIf", &merging.not_applied_if, |v| {
                 list(v, super::NotApplied::json)
             }),
+            fact("merge.replacedByFilters", &merging.replaced_by_filters),
             fact("merge.levelsByAge", &merging.levels_by_age),
             fact("merge.stages", &merging.stages),
             fact("merge.stagePerPolicy", &merging.stage_per_policy),
@@ -322,6 +323,8 @@ fn idle(idle: &Ineffective) -> Value {
         json!({"level": idle.level, "routes": kinds, "settings": settings, "when": idle.policies})
     } else if requests.is_all() {
         json!({"level": idle.level, "settings": settings})
+    } else if requests.without_backend {
+        json!({"level": idle.level, "settings": settings, "withoutBackend": true})
     } else {
         json!({"level": idle.level, "protocols": requests.protocols, "routes": kinds, "settings": settings})
     }

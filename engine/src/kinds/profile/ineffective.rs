@@ -36,6 +36,8 @@ pub struct ListenerAndRouteFilter {
     /// Whether requests are excluded for which the policy of a route merges the settings in by a
     /// strategy that it names.
     pub unless_merged: bool,
+    /// Whether only requests count that a rule answers without a backend.
+    pub without_backend: bool,
 }
 
 /// The listener and the route of a path, as far as facts about settings depend on them.
@@ -45,6 +47,8 @@ pub struct OnPath<'a> {
     pub listener: Option<&'a OnListeners>,
     /// The kind of the route, if there is one.
     pub route: Option<&'a GroupKind>,
+    /// Whether the rule has no backend that can be used.
+    pub without_backend: bool,
 }
 
 // === impl OnPath ===
@@ -65,12 +69,16 @@ impl ListenerAndRouteFilter {
             protocols: file.protocols.clone(),
             routes: kinds.map(|kind| GroupKind::gateway_api(kind)).collect(),
             unless_merged: file.unless_merged,
+            without_backend: file.without_backend,
         }
     }
 
     /// Whether it is about all requests.
     pub fn is_all(&self) -> bool {
-        self.protocols.is_empty() && self.routes.is_empty() && !self.unless_merged
+        self.protocols.is_empty()
+            && self.routes.is_empty()
+            && !self.unless_merged
+            && !self.without_backend
     }
 
     fn has(&self, path: OnPath<'_>) -> bool {
@@ -78,6 +86,7 @@ impl ListenerAndRouteFilter {
         (self.protocols.is_empty() || path.listener.is_some_and(takes))
             && (self.routes.is_empty()
                 || path.route.is_some_and(|route| self.routes.contains(route)))
+            && (!self.without_backend || path.without_backend)
     }
 }
 
@@ -143,6 +152,12 @@ impl Profile {
     pub(crate) fn has_idle_settings_on(&self, route: &GroupKind) -> bool {
         let mut all = self.ineffective.iter();
         all.any(|idle| idle.requests.routes.contains(route))
+    }
+
+    /// Whether settings are in force for requests that a rule answers without a backend, of a kind whose paths end at backends.
+    pub(crate) fn applies_without_backend(&self) -> bool {
+        let mut all = self.ineffective.iter();
+        all.any(|idle| idle.requests.without_backend)
     }
 
     /// The settings of a policy with a spec that do nothing at a level on a path, and their index in the list.

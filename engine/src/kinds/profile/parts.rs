@@ -11,7 +11,7 @@ use super::file::PartitionBy;
 use super::paths::{read_all_within_spec, read_path, read_within_spec};
 use super::{
     DictatedBy, Direction, EmptySpec, Fact, IgnoredSettings, MergeWith, NamingRestriction,
-    NotApplied, OnListeners, Op, PortSettings, SpecPath, Strategy,
+    NotApplied, OnListeners, Op, PortSettings, ReplacingFilter, SpecPath, Strategy,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -56,9 +56,9 @@ pub struct GatewayByLabel {
     /// Whether policies on such a Gateway apply only to objects of its own namespace.
     #[serde(default)]
     pub same_namespace: bool,
-    /// Whether such Gateways do not serve Services of type `ExternalName`.
+    /// Whether such Gateways serve only Services that have a cluster IP: neither headless ones nor those of type `ExternalName`.
     #[serde(default)]
-    pub no_external_names: bool,
+    pub needs_cluster_ip: bool,
     /// Whether nothing but such Gateways applies the policies to requests for such objects: without one they have no effect there.
     #[serde(default)]
     pub required: bool,
@@ -280,6 +280,8 @@ pub struct Merging {
     pub unread: Fact<Vec<IgnoredSettings>>,
     /// Values of the merged settings with which controllers apply none of them.
     pub not_applied_if: Fact<Vec<NotApplied>>,
+    /// Filters of rules that controllers use in place of settings.
+    pub replaced_by_filters: Fact<Vec<ReplacingFilter>>,
     /// Levels whose policies merge by age.
     pub levels_by_age: Fact<Vec<Level>>,
     /// Levels that are merged first.

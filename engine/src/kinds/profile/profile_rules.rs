@@ -85,6 +85,20 @@ impl ProfileRules {
         controllers.filter_map(|facts| facts.delegation.as_ref())
     }
 
+    /// Whether a controller sends no requests to backends of a kind that others take.
+    pub fn rejects_backends(&self, controller: &str, kind: &GroupKind) -> bool {
+        let takes = |facts: &ControllerFile| {
+            let kinds = facts.backend_kinds.as_ref();
+            kinds.map(|kinds| kinds.contains(kind))
+        };
+        let rejects = self.controller(controller).and_then(takes) == Some(false);
+        rejects
+            && self
+                .controllers
+                .values()
+                .any(|facts| takes(facts) == Some(true))
+    }
+
     /// Whether a controller has a protocol of its own with this name, without a domain.
     pub fn is_protocol_of_controllers(&self, protocol: &str) -> bool {
         let mut controllers = self.controllers.values();

@@ -347,6 +347,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         ports: stated(explicit, |p| p.merge.ports.clone().map(Some)),
         unread: stated(explicit, |p| p.merge.unread.clone()),
         not_applied_if: stated(explicit, |p| p.merge.not_applied_if.clone()),
+        replaced_by_filters: stated(explicit, |p| p.merge.replaced_by_filters.clone()),
         levels_by_age: stated(explicit, |p| p.merge.levels_by_age.clone()),
         stages: stated(explicit, |p| p.merge.stages.clone()),
         stage_per_policy: stated(explicit, |p| p.merge.stage_per_policy),

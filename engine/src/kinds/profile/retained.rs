@@ -18,6 +18,10 @@ pub(super) fn retained<'a>(profiles: impl Iterator<Item = &'a ProfileFile>) -> R
         keeps
             .annotations
             .extend(delegation_merge.map(|by| by.annotation.clone()));
+        let replacing = profile.merge.replaced_by_filters.iter().flatten();
+        keeps
+            .filters
+            .extend(replacing.map(|replacing| replacing.filter.clone()));
         let caveats = profile.caveats.iter().flatten();
         keeps.annotations.extend(caveats.flat_map(Caveat::keys));
         let rejected = profile.rejected_if.iter().flatten();

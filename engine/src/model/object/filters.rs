@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Header, Node, Object};
+use super::{BackendRef, Header, Node, Object, RetainedFields};
 use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::json_text::JsonText;
+use crate::model::literal;
 
 /// The filters of a rule and of its backends. Most rules have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +23,11 @@ pub struct Filters {
     pub types: Box<[Arc<str>]>,
     /// The types of the filters of its backends, sorted.
     pub types_of_backends: Box<[Arc<str>]>,
+    /// The backends that filters of the rule and of its backends send requests to, each with the type of the filter: `RequestMirror`,
+    /// `ExternalAuth`.
+    pub called: Box<[(Arc<str>, BackendRef)]>,
+    /// The values of filters of the rule itself by type, as far as profiles need them; the last of each type.
+    pub values: Box<[(Arc<str>, JsonText)]>,
 }
 
 #[derive(Deserialize)]
@@ -27,6 +35,23 @@ pub struct Filters {
 struct FilterJson {
     r#type: Arc<str>,
     extension_ref: Option<RefJson>,
+    request_mirror: Option<CallJson>,
+    external_auth: Option<CallJson>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CallJson {
+    backend_ref: BackendJson,
+}
+
+#[derive(Deserialize)]
+struct BackendJson {
+    group: Option<Arc<str>>,
+    kind: Option<Arc<str>>,
+    name: Arc<str>,
+    namespace: Option<Arc<str>>,
+    port: Option<u16>,
 }
 
 #[derive(Deserialize)]
@@ -46,11 +71,16 @@ impl Filters {
         of_backends: impl Iterator<Item = &'a RawValue>,
         header: &Header,
     ) -> Option<Box<Self>> {
+        let values = of_rule.map_or_else(Vec::new, values);
         let of_rule = of_rule.map_or_else(Vec::new, parsed);
         let of_backends: Vec<FilterJson> = of_backends.flat_map(parsed).collect();
         let is_empty = of_rule.is_empty() && of_backends.is_empty();
         (!is_empty).then(|| {
+            let called = of_rule.iter().chain(&of_backends);
+            let called = called.filter_map(|filter| filter.called(header));
             Box::new(Self {
+                called: called.collect(),
+                values: values.into(),
                 types: types(&of_rule),
                 types_of_backends: types(&of_backends),
                 of_rule: named(of_rule, header),
@@ -59,9 +89,54 @@ impl Filters {
         })
     }
 
+    /// The value of the last filter of a type that the rule itself has, if profiles need it.
+    pub(crate) fn value(&self, filter: &str) -> Option<&JsonText> {
+        let mut values = self.values.iter();
+        let found = values.find(|(name, _)| **name == *filter);
+        found.map(|(_, value)| value)
+    }
+
+    /// Removes values that no profile reads.
+    pub(super) fn trim(&mut self, keeps: &RetainedFields) {
+        if !self.is_trimmed(keeps) {
+            let mut values = std::mem::take(&mut self.values).into_vec();
+            values.retain(|(name, _)| keeps.filter(name));
+            self.values = values.into();
+        }
+    }
+
+    /// Whether [`Filters::trim`] would remove nothing.
+    pub(super) fn is_trimmed(&self, keeps: &RetainedFields) -> bool {
+        self.values.iter().all(|(name, _)| keeps.filter(name))
+    }
+
     /// Whether any of them names an object.
     pub(crate) fn names_objects(&self) -> bool {
         !(self.of_rule.is_empty() && self.of_backends.is_empty())
+    }
+}
+
+// === impl FilterJson ===
+
+impl FilterJson {
+    /// The backend to which it sends requests, with its type.
+    fn called(&self, header: &Header) -> Option<(Arc<str>, BackendRef)> {
+        let call = match &*self.r#type {
+            "RequestMirror" => &self.request_mirror,
+            "ExternalAuth" => &self.external_auth,
+            _ => &None,
+        };
+        let to = &call.as_ref()?.backend_ref;
+        let kind = to.kind.as_deref().unwrap_or("Service");
+        let gk = GroupKind::new(to.group.as_deref().unwrap_or_default(), kind);
+        let namespace = to.namespace.clone();
+        let namespace = namespace.unwrap_or_else(|| header.namespace.clone());
+        let backend = BackendRef {
+            object: ObjectKey::new(gk, namespace, to.name.clone()),
+            port: to.port,
+            has_no_share: false,
+        };
+        Some((self.r#type.clone(), backend))
     }
 }
 
@@ -89,6 +164,28 @@ impl Object {
 
 fn parsed(filters: &RawValue) -> Vec<FilterJson> {
     serde_json::from_str(filters.get()).unwrap_or_default()
+}
+
+/// The values of filters by type, without those that name objects; of filters that cannot be read none. Of two filters of one type the last
+/// one counts.
+fn values(filters: &RawValue) -> Vec<(Arc<str>, JsonText)> {
+    let Ok(Value::Array(filters)) = literal::from_str(filters.get()) else {
+        return Vec::new();
+    };
+    let mut values: Vec<(Arc<str>, JsonText)> = Vec::new();
+    for filter in filters {
+        let name = filter.get("type").and_then(Value::as_str);
+        let name = name.filter(|name| *name != "ExtensionRef");
+        let (Some(name), Some(members)) = (name, filter.as_object()) else {
+            continue;
+        };
+        let mut members = members.iter();
+        if let Some((_, value)) = members.find(|(member, _)| *member != "type") {
+            values.retain(|(known, _)| **known != *name);
+            values.push((name.into(), value.into()));
+        }
+    }
+    values
 }
 
 fn types(filters: &[FilterJson]) -> Box<[Arc<str>]> {

@@ -289,7 +289,7 @@ pub(super) fn node(
         ("", "Service") | (MULTICLUSTER, "ServiceImport") => {
             let spec: ServiceJson = parse("spec", text)?;
             let ports = all(spec.ports, service_port);
-            service(gk, ports, spec.r#type.as_ref())
+            service(gk, ports, [spec.r#type, spec.cluster_ip])
         }
         (GATEWAY_API, "ReferenceGrant") => {
             let spec: GrantSpec = parse("spec", text)?;

@@ -85,9 +85,9 @@ fn node(gk: &GroupKind, header: &Header, spec: &str) -> Node {
         }
         (GATEWAY_API, kind) if ROUTES.contains(&kind) => route(header, spec),
         ("", "Service") | (MULTICLUSTER, "ServiceImport") => {
-            let [ports, kind] = fields(spec, ["ports", "type"]);
+            let [ports, kind, ip] = fields(spec, ["ports", "type", "clusterIP"]);
             let ports = items(ports, MOST_PORTS, |port| read(port).map(service_port));
-            service(gk, ports, text(kind).as_ref())
+            service(gk, ports, [text(kind), text(ip)])
         }
         (GATEWAY_API, "ReferenceGrant") => {
             let [from, to] = fields(spec, ["from", "to"]);

@@ -40,6 +40,8 @@ pub enum PortProtocol {
 pub(super) struct ServiceJson {
     pub ports: Option<BoundedVec<PortJson, MOST_PORTS>>,
     pub r#type: Option<Arc<str>>,
+    #[serde(rename = "clusterIP")]
+    pub cluster_ip: Option<Arc<str>>,
 }
 
 /// One of `ports` of a Service.
@@ -63,15 +65,31 @@ impl Node {
             }
         )
     }
+
+    /// Whether it is a Service without a cluster IP: `clusterIP: None`.
+    pub fn is_headless(&self) -> bool {
+        matches!(
+            self,
+            Self::Service {
+                is_headless: true,
+                ..
+            }
+        )
+    }
 }
 
 /// A Service, or a `ServiceImport`. The ports of that may be left to a controller; then nothing is known of them.
-pub(super) fn service(gk: &GroupKind, ports: Box<[Port]>, r#type: Option<&Arc<str>>) -> Node {
+pub(super) fn service(
+    gk: &GroupKind,
+    ports: Box<[Port]>,
+    [kind, cluster_ip]: [Option<Arc<str>>; 2],
+) -> Node {
     if !gk.is_core("Service") && ports.is_empty() {
         return Node::Other;
     }
     Node::Service {
-        is_external_name: r#type.is_some_and(|text| **text == *"ExternalName"),
+        is_external_name: kind.as_deref() == Some("ExternalName"),
+        is_headless: cluster_ip.as_deref() == Some("None"),
         ports,
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn no_effect(
             Some(why) => format!("{object} is not attached to a Gateway: {why}"),
             None => format!("{object} is not attached to a Gateway"),
         }
-    } else if incomplete {
+    } else if incomplete || needs_backend(snapshot, policy, target) {
         format!("requests to {target} reach no existing backend")
     } else if let Some(kinds) = routes_of_other_kinds(snapshot, policy, target) {
         format!("it has no effect on {kinds}, and no other routes are attached to {target}")
@@ -101,6 +101,28 @@ fn routes_of_other_kinds(snapshot: &Snapshot, policy: &Policy, target: &Place) -
     };
     let names: Vec<String> = kinds.iter().map(|gk| plural(&gk.kind)).collect();
     (!kinds.is_empty() && kinds.iter().all(is_idle)).then(|| names.join(", "))
+}
+
+/// Whether all settings of a policy are for requests to backends. Then it does nothing on routes without any.
+fn needs_backend(snapshot: &Snapshot, policy: &Policy, target: &Place) -> bool {
+    let path = OnPath {
+        without_backend: true,
+        ..OnPath::default()
+    };
+    let there = level_of(target).and_then(|level| policy.at_level(level, path));
+    let is_route = matches!(Level::end_for(&target.object.gk), Level::Rule);
+    let mut routes = routes_of(snapshot, gateway_of(snapshot, &target.object));
+    there.is_some_and(|there| there.has_no_effect() || there.is_empty())
+        && (is_route || routes.next().is_some())
+}
+
+/// The level at which a policy on a target is attached.
+fn level_of(target: &Place) -> Option<Level> {
+    let kind = &target.object.gk;
+    match (Level::end_for(kind), &target.section) {
+        (level @ (Level::Listener | Level::Rule), Some(_)) => Some(level),
+        _ => Level::of_kind(kind),
+    }
 }
 
 /// The settings that a policy lacks without which its kind counts it as empty.
@@ -219,8 +241,13 @@ fn no_gateway_in_front_of(snapshot: &Snapshot, policy: &Policy, target: &Place) 
     }
     let label = &by_label.label;
     if is_excluded(snapshot, by_label, object) {
+        let node = snapshot.get(object).map(|object| &object.node);
+        let is = match node.is_some_and(Node::is_headless) {
+            true => "is headless",
+            false => "has type ExternalName",
+        };
         return Some(format!(
-            "{object} has type ExternalName, and the Gateway that {label} names does not serve such Services"
+            "{object} {is}, and the Gateway that {label} names does not serve such Services"
         ));
     }
     Some(format!(
@@ -339,10 +366,7 @@ fn not_followed(
 /// Why the settings of a policy do nothing at a level.
 fn without_effect_at_level(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
     let kind = &target.object.gk;
-    let level = match (Level::end_for(kind), &target.section) {
-        (level @ (Level::Listener | Level::Rule), Some(_)) => level,
-        _ => Level::of_kind(kind)?,
-    };
+    let level = level_of(target)?;
     let is_idle = |path: OnPath<'_>| {
         let there = policy.at_level(level, path);
         there.is_some_and(|there| there.has_no_effect() || path.is_some() && there.is_empty())
@@ -390,6 +414,7 @@ fn paths_at<'a>(snapshot: &'a Snapshot, policy: &'a Policy, target: &Place) -> V
         routes.iter().map(move |route| OnPath {
             listener,
             route: Some(route),
+            without_backend: false,
         })
     });
     paths.collect()

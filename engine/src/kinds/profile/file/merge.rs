@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::super::condition::FieldConditions;
 use super::super::{
     DelegationMergeFile, DictatedBy, Direction, EmptySpec, IgnoredSettings, MergeWith, NotApplied,
-    OnListeners, Op, PortSettings, SpecPath,
+    OnListeners, Op, PortSettings, ReplacingFilter, SpecPath,
 };
 use super::yes;
 use crate::model::level::Level;
@@ -76,6 +76,8 @@ pub struct Merge {
     pub unread: Option<Vec<IgnoredSettings>>,
     /// Values of the merged settings with which controllers apply none of them.
     pub not_applied_if: Option<Vec<NotApplied>>,
+    /// Filters of rules of routes that controllers use in place of a setting of policies.
+    pub replaced_by_filters: Option<Vec<ReplacingFilter>>,
     /// Levels whose policies merge by age, as if they had one target.
     pub levels_by_age: Option<Vec<Level>>,
     /// Levels that the controller merges first, before it lays the results over each other. Each level separately by
@@ -131,6 +133,11 @@ pub struct IneffectiveFile {
     /// `mergeType: StrategicMerge`.
     #[serde(default)]
     pub unless_merged: bool,
+    /// Only for requests that a rule answers without a backend: it redirects them, or none of its backends can be used. With such an
+    /// entry, the other settings of the kind are in force for these requests; without one, nothing of a kind is whose paths end at
+    /// backends.
+    #[serde(default)]
+    pub without_backend: bool,
 }
 
 /// Facts that differ on routes of some kinds.
