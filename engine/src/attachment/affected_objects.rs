@@ -28,14 +28,14 @@ pub fn affected_objects(
             affected.extend(by_shared_paths(snapshot, kind, objects));
         }
         for object in objects {
-            affected.extend(by_cause(snapshot, cause, object));
+            affected.extend(by_cause(snapshot, *cause, object));
         }
     }
     affected
 }
 
 /// The objects whose policies may be rejected for a cause when an object changes.
-fn by_cause(snapshot: &Snapshot, cause: &RejectionCause, object: &Object) -> BTreeSet<ObjectKey> {
+fn by_cause(snapshot: &Snapshot, cause: RejectionCause, object: &Object) -> BTreeSet<ObjectKey> {
     let mut affected = BTreeSet::new();
     match (cause, &object.node) {
         (RejectionCause::PlainListenersSharePort, Node::Gateway { .. }) => {

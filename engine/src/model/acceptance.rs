@@ -68,6 +68,10 @@ pub enum ListenerFault {
     ProtocolNotServed,
     /// Its protocol needs `tls`, and it has none.
     WithoutTls,
+    /// It terminates TLS, and names no Secret as certificate.
+    WithoutCertificates,
+    /// It takes routes of namespaces with labels, and does not state which.
+    WithoutSelector,
     /// It allows kinds of routes that its protocol does not take, and its controller does not accept that.
     OtherKinds,
     /// Its certificates are in other namespaces, and no `ReferenceGrant` covers them.
@@ -185,6 +189,10 @@ impl fmt::Display for ListenerFault {
             Self::UnknownProtocol => "no controller serves its protocol",
             Self::ProtocolNotServed => "its controller does not serve its protocol",
             Self::WithoutTls => "its protocol needs tls",
+            Self::WithoutCertificates => "its tls.certificateRefs names no Secret",
+            Self::WithoutSelector => {
+                "allowedRoutes.namespaces.from is Selector, and there is no selector"
+            }
             Self::OtherKinds => {
                 "allowedRoutes.kinds has a kind that its protocol does not take, and its controller does not serve such a listener"
             }

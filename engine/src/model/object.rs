@@ -193,6 +193,7 @@ pub struct Infrastructure {
 
 /// A listener of a Gateway or `ListenerSet`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
 pub struct Listener {
     /// Its name, the section name.
     pub name: Arc<str>,
@@ -204,6 +205,10 @@ pub struct Listener {
     pub passes_tls_through: bool,
     /// Whether it says nothing of TLS.
     pub is_without_tls: bool,
+    /// Whether it terminates TLS and names no Secret as certificate.
+    pub lacks_certificates: bool,
+    /// Whether it takes routes of namespaces with labels, and does not state which.
+    pub lacks_selector: bool,
     /// Its certificates, if all of them are in namespaces that it names.
     pub foreign_certificates: Box<[ObjectKey]>,
     /// Its hostname, if it has one.

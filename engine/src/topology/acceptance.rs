@@ -177,6 +177,15 @@ fn not_served(facts: &ControllerFile, listener: &Listener) -> Option<ListenerFau
     {
         return Some(ListenerFault::WithoutTls);
     }
+    if rejects(RejectedListeners::WithoutCertificates)
+        && listener.lacks_certificates
+        && ["HTTPS", "TLS"].contains(&protocol)
+    {
+        return Some(ListenerFault::WithoutCertificates);
+    }
+    if rejects(RejectedListeners::WithoutSelector) && listener.lacks_selector {
+        return Some(ListenerFault::WithoutSelector);
+    }
     let mut kinds = listener.routes_of.iter();
     let listed = facts.listed_kinds.get(protocol);
     let is_other = |kind: &GroupKind| {

@@ -207,6 +207,8 @@ mod tests {
             protocol,
             passes_tls_through: false,
             is_without_tls: false,
+            lacks_certificates: false,
+            lacks_selector: false,
             foreign_certificates: Box::default(),
             hostname: parts.next().map(Into::into),
             routes_from: From::Same,
@@ -238,6 +240,8 @@ mod tests {
                 | ListenerFault::UnknownProtocol
                 | ListenerFault::ProtocolNotServed
                 | ListenerFault::WithoutTls
+                | ListenerFault::WithoutCertificates
+                | ListenerFault::WithoutSelector
                 | ListenerFault::OtherKinds
                 | ListenerFault::CertificatesNotGranted,
             ) => 'r',

@@ -135,6 +135,8 @@ pub(super) fn conflict(
         | ListenerFault::IncompatibleProtocol
         | ListenerFault::ProtocolNotServed
         | ListenerFault::WithoutTls
+        | ListenerFault::WithoutCertificates
+        | ListenerFault::WithoutSelector
         | ListenerFault::OtherKinds
         | ListenerFault::CertificatesNotGranted => None,
     };

@@ -124,7 +124,7 @@ pub struct ControllerFile {
     /// Whether the only backend of a rule gets all requests, even with the weight 0.
     #[serde(default)]
     pub only_backend_needs_no_weight: bool,
-    /// What becomes of requests where a filter names a backend that cannot be used: a mirror, or the service of ExternalAuth. By default
+    /// What becomes of requests where a filter names a backend that cannot be used: a mirror, or the service of `ExternalAuth`. By default
     /// they are served without the filter.
     pub unresolved_filters: Option<UnsupportedFilterEffect>,
     /// Filters of routes that it does not support.
@@ -219,6 +219,10 @@ pub struct AttachedKindFile {
 pub enum RejectedListeners {
     /// With the protocol HTTPS or TLS and without `tls`.
     WithoutTls,
+    /// With the protocol HTTPS or TLS that terminate TLS and name no Secret as certificate.
+    WithoutCertificates,
+    /// With `allowedRoutes.namespaces.from: Selector` and without a selector.
+    WithoutSelector,
     /// With a kind in `allowedRoutes.kinds` that the protocol does not take. Otherwise the other kinds count.
     OtherKinds,
 }

@@ -336,6 +336,10 @@ fn listeners(json: Option<BoundedVec<ListenerJson<'_>>>) -> Box<[Listener]> {
 pub(super) fn listener(json: ListenerJson<'_>) -> Listener {
     let allowed = json.allowed_routes.unwrap_or_default();
     let is_without_tls = json.tls.is_none();
+    let lacks_selector = allowed
+        .namespaces
+        .as_ref()
+        .is_some_and(FromJson::lacks_selector);
     let tls = json.tls.unwrap_or_default();
     Listener {
         name: json.name,
@@ -343,6 +347,8 @@ pub(super) fn listener(json: ListenerJson<'_>) -> Listener {
         protocol: json.protocol.unwrap_or_default(),
         passes_tls_through: tls.passes_through(),
         is_without_tls,
+        lacks_certificates: !is_without_tls && tls.lacks_certificates(),
+        lacks_selector,
         foreign_certificates: tls.foreign_certificates(),
         hostname: not_empty(json.hostname),
         routes_from: from(allowed.namespaces, From::Same),
@@ -371,6 +377,16 @@ pub(super) fn infrastructure<'a>(
         has_own_service: !matches!(types[..], [] | ["IPAddress"]),
     };
     (infrastructure != Infrastructure::default()).then(|| Box::new(infrastructure))
+}
+
+// === impl FromJson ===
+
+impl FromJson<'_> {
+    /// Whether it asks for a selector and has none.
+    fn lacks_selector(&self) -> bool {
+        let selector = self.selector.map_or("null", RawValue::get);
+        self.from.as_deref() == Some("Selector") && selector == "null"
+    }
 }
 
 /// A missing selector selects nothing.

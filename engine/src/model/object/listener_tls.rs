@@ -31,6 +31,12 @@ impl ListenerTlsJson {
         self.mode.as_deref() == Some("Passthrough")
     }
 
+    /// Whether it terminates TLS and names no Secret.
+    pub(super) fn lacks_certificates(&self) -> bool {
+        let mut all = self.certificate_refs.iter().flat_map(|few| &few.0);
+        !self.passes_through() && !all.any(CertificateJson::is_secret)
+    }
+
     /// The certificates, if each of them names a namespace. One without is in that of the listener, which needs no grant.
     pub(super) fn foreign_certificates(&self) -> Box<[ObjectKey]> {
         if self.passes_through() {
@@ -45,6 +51,12 @@ impl ListenerTlsJson {
 // === impl CertificateJson ===
 
 impl CertificateJson {
+    fn is_secret(&self) -> bool {
+        let group = self.group.as_deref().unwrap_or_default();
+        let kind = self.kind.as_deref().unwrap_or("Secret");
+        group.is_empty() && kind == "Secret"
+    }
+
     fn key(&self) -> Option<ObjectKey> {
         let namespace = self.namespace.clone().filter(|name| !name.is_empty())?;
         let group = self.group.clone().unwrap_or_default();

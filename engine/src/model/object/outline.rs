@@ -142,6 +142,8 @@ fn listener(json: &RawValue) -> Option<Listener> {
         protocol: text(protocol).unwrap_or_default(),
         passes_tls_through: false,
         is_without_tls: false,
+        lacks_certificates: false,
+        lacks_selector: false,
         foreign_certificates: Box::default(),
         hostname: text(hostname).filter(|hostname| !hostname.is_empty()),
         routes_from: From::Unknown,

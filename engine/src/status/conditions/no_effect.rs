@@ -242,9 +242,10 @@ fn no_gateway_in_front_of(snapshot: &Snapshot, policy: &Policy, target: &Place) 
     let label = &by_label.label;
     if is_excluded(snapshot, by_label, object) {
         let node = snapshot.get(object).map(|object| &object.node);
-        let is = match node.is_some_and(Node::is_headless) {
-            true => "is headless",
-            false => "has type ExternalName",
+        let is = if node.is_some_and(Node::is_headless) {
+            "is headless"
+        } else {
+            "has type ExternalName"
         };
         return Some(format!(
             "{object} {is}, and the Gateway that {label} names does not serve such Services"
