@@ -18,6 +18,7 @@ mod acceptance;
 mod ancestor_paths;
 mod attached_kinds;
 mod attachment;
+mod client_certificates;
 mod conflicts;
 mod delegated_paths;
 pub mod delegation;
@@ -37,8 +38,8 @@ pub use accept::{
     NotAttachedReason, OwnListener, allows_namespace, fits_service, may_accept, why_not_attached,
 };
 pub use acceptance::{
-    GatewayClientCertificates, ListenerEndpoint, NotAccepted, frontend_tls, listener_at,
-    listener_endpoint, listeners, listeners_of, of_gateway as acceptance_of, unaccepted,
+    ListenerEndpoint, NotAccepted, listener_at, listener_endpoint, listeners, listeners_of,
+    of_gateway as acceptance_of, unaccepted,
 };
 pub use ancestor_paths::AncestorPaths;
 pub(crate) use ancestor_paths::SharedAncestorPaths;
@@ -46,6 +47,9 @@ pub use attached_kinds::attached_of_own_kind;
 pub use attachment::{
     DelegatedEntry, ParentAttachment, attachment, attachment_cost, delegated, one_rule,
     takes_none_of, unsupported_filter, unusable, waypoint,
+};
+pub use client_certificates::{
+    ClientCertificateField, GatewayClientCertificates, gateway_client_certificates,
 };
 pub use conflicts::TrafficType;
 pub use delegated_paths::{DelegatedPaths, OwnPaths};

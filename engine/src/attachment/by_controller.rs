@@ -68,6 +68,7 @@ pub(super) fn rejected_at<'p>(
         let of_parents = rejected.of_parents.as_ref();
         let holds = of_target.is_none_or(|fields| holds_for_target(snapshot, target, &fields.when))
             && of_parents.is_none_or(|parents| holds_for_parents(snapshot, target, parents))
+            && (!rejected.external_names || is_external_name(snapshot, target))
             && (!rejected.shared_target || is_shared(snapshot, policy, target))
             && (!rejected.only_sections || names_only_sections(policy, target));
         if !holds {
@@ -80,6 +81,11 @@ pub(super) fn rejected_at<'p>(
         }
     }
     in_part
+}
+
+fn is_external_name(snapshot: &Snapshot, target: &ObjectKey) -> bool {
+    let target = snapshot.get(target);
+    target.is_some_and(|target| target.node.is_external_name())
 }
 
 /// The rejection because of the settings of the policy itself. Controllers may reject it for different reasons, each for requests

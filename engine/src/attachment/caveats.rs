@@ -103,6 +103,7 @@ impl Policy {
             let mut objects = kinds.iter().flat_map(|kind| snapshot.objects(kind));
             objects.any(|object| object.meta.labels.contains_key(label))
         };
+        let has_own_label = |label: &Arc<str>| self.object.meta.labels.contains_key(label);
         let exists = |kind: &Arc<str>| snapshot.count(&GroupKind::gateway_api(kind)) > 0;
         let named = |kinds: &Vec<Arc<str>>| {
             let mut targets = self.targets.iter().map(|target| &target.gk.kind);
@@ -114,6 +115,7 @@ impl Policy {
             && (caveat.annotations.is_empty() || caveat.annotations.iter().any(is_annotated))
             && (caveat.annotated_targets.is_empty()
                 || self.names_annotated(&caveat.annotated_targets, snapshot))
+            && (caveat.labelled.is_empty() || caveat.labelled.iter().any(has_own_label))
             && (!caveat.many_ancestors || self.has_many_ancestors(snapshot))
             && (labels.is_empty() || is_labelled())
             && (caveat.labels.is_empty() || caveat.labels.iter().any(is_label_used))

@@ -9,7 +9,7 @@ use crate::attachment::is_of_classes;
 use crate::kinds::profile::{GatewayByLabel, Profile};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::level::{Level, Step};
-use crate::model::object::{Meta, Node, Object};
+use crate::model::object::{Listener, Meta, Node, Object};
 use crate::policy::fuel;
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
 use crate::topology::{allows_namespace, to_gateway};
@@ -80,11 +80,28 @@ pub(crate) fn gateway_in_front_of<'a>(
     let key = ObjectKey::new(GroupKind::gateway_api("Gateway"), &**namespace, &**name);
     let gateway = snapshot.get(&key)?;
     let serves = is_for(snapshot, by_label, gateway)
-        && allows_namespace(snapshot, gateway, &by_label.protocol, &called.namespace);
+        && allows_namespace(
+            snapshot,
+            gateway,
+            deciding_listener(by_label, gateway),
+            &called.namespace,
+        );
     serves.then_some(gateway)
 }
 
-/// Whether such Gateways do not serve an object: a Service without a cluster IP.
+/// The listener of a Gateway that decides from which namespaces objects may name it.
+fn deciding_listener<'a>(by_label: &GatewayByLabel, gateway: &'a Object) -> Option<&'a Listener> {
+    let mut wanted = by_label.listeners.iter();
+    wanted.find_map(|wanted| {
+        let mut listeners = gateway.listeners().iter();
+        listeners.find(|listener| {
+            listener.protocol == wanted.protocol
+                && wanted.port.is_none_or(|port| port == listener.port)
+        })
+    })
+}
+
+/// Whether such Gateways do not serve an object: a Service without a cluster IP, or one of a Gateway.
 pub(crate) fn is_excluded(
     snapshot: &Snapshot,
     by_label: &GatewayByLabel,
@@ -92,7 +109,10 @@ pub(crate) fn is_excluded(
 ) -> bool {
     let called = snapshot.get(called);
     let lacks_cluster_ip = |node: &Node| node.is_external_name() || node.is_headless();
-    by_label.needs_cluster_ip && called.is_some_and(|called| lacks_cluster_ip(&called.node))
+    called.is_some_and(|called| {
+        by_label.needs_cluster_ip && lacks_cluster_ip(&called.node)
+            || by_label.excluding_label(&called.meta.labels).is_some()
+    })
 }
 
 /// Whether these steps begin at an object of a mesh that no Gateway is in front of, and only such Gateways apply the kind.
@@ -191,7 +211,7 @@ pub(crate) fn names_same_gateway(snapshot: &Snapshot, one: &Meta, other: &Meta) 
         .filter_map(|kind| snapshot.profile(kind));
     let mut by_label = profiles.filter_map(|profile| profile.gateway_by_label.as_ref());
     by_label.all(|by_label| {
-        let mut labels = by_label.labels().into_iter();
+        let mut labels = by_label.labels();
         labels.all(|label| one.labels.get(label) == other.labels.get(label))
     })
 }

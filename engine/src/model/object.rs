@@ -10,10 +10,12 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::label_map::LabelMap;
 use crate::model::selector::{Labels, Selector};
 use crate::model::uid::Uid;
 
 pub mod annotations;
+mod backend_json;
 mod bounded_vec;
 mod crd;
 mod delegating;
@@ -211,6 +213,8 @@ pub struct Listener {
     pub lacks_selector: bool,
     /// Its certificates, if all of them are in namespaces that it names.
     pub foreign_certificates: Box<[ObjectKey]>,
+    /// The options of its TLS, which controllers define.
+    pub tls_options: LabelMap,
     /// Its hostname, if it has one.
     pub hostname: Option<Arc<str>>,
     /// The namespaces whose routes may attach.

@@ -12,6 +12,8 @@ const LARGEST: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct Expression {
     text: String,
+    /// Whether it is one.
+    valid: Arc<OnceLock<bool>>,
     /// The expression for whole values, and the one for the beginnings of values.
     compiled: Arc<[OnceLock<Option<Regex>>; 2]>,
 }
@@ -21,7 +23,9 @@ pub struct Expression {
 impl Expression {
     /// Whether it is a regular expression, as far as RE2 and the syntax that is parsed here agree.
     pub(super) fn is_valid(&self) -> bool {
-        regex_syntax::parse(&self.text).is_ok()
+        *self
+            .valid
+            .get_or_init(|| regex_syntax::parse(&self.text).is_ok())
     }
 
     /// Whether it matches a value as a whole; `None` if it cannot be parsed here.
@@ -29,30 +33,34 @@ impl Expression {
     /// The dialect is implementation-specific. Most implementations use RE2 and match the whole value, as this does.
     pub(super) fn covers(&self, value: &str) -> Option<bool> {
         let [whole, _] = &*self.compiled;
-        let compiled = whole.get_or_init(|| compile(&self.text, "\\z"));
+        let compiled = whole.get_or_init(|| self.compile("\\z"));
         Some(compiled.as_ref()?.is_match(value))
     }
 
     /// Whether it matches the beginning of a value, as locations of NGINX do; `None` if it cannot be parsed here.
     pub(super) fn covers_beginning(&self, value: &str) -> Option<bool> {
         let [_, beginning] = &*self.compiled;
-        let compiled = beginning.get_or_init(|| compile(&self.text, ""));
+        let compiled = beginning.get_or_init(|| self.compile(""));
         Some(compiled.as_ref()?.is_match(value))
     }
-}
 
-/// An expression for values that start with it, up to this end.
-fn compile(text: &str, end: &str) -> Option<Regex> {
-    let built = |text: &str| RegexBuilder::new(text).size_limit(LARGEST).build().ok();
-    // It is parsed alone first: an unbalanced expression may become valid inside the group.
-    regex_syntax::parse(text).ok()?;
-    built(&format!("\\A(?:{text}){end}"))
+    /// An expression for values that start with it, up to this end.
+    fn compile(&self, end: &str) -> Option<Regex> {
+        // It is parsed alone first: an unbalanced expression may become valid inside the group.
+        if !self.is_valid() {
+            return None;
+        }
+        let anchored = format!("\\A(?:{}){end}", self.text);
+        let builder = &mut RegexBuilder::new(&anchored);
+        builder.size_limit(LARGEST).build().ok()
+    }
 }
 
 impl From<String> for Expression {
     fn from(text: String) -> Self {
         Self {
             text,
+            valid: Arc::default(),
             compiled: Arc::default(),
         }
     }

@@ -225,19 +225,14 @@ pub(super) fn allows_listener_set(snapshot: &Snapshot, gateway: &Object, set: &O
     lets_in(snapshot, sets, own, theirs)
 }
 
-/// Whether the first listener of a protocol allows objects of a namespace to name its Gateway. Without such a
-/// listener, only objects in the Gateway's namespace may.
+/// Whether a listener allows objects of a namespace to name its Gateway. Without a listener, only objects in the Gateway's
+/// namespace may.
 pub fn allows_namespace(
     snapshot: &Snapshot,
     gateway: &Object,
-    protocol: &str,
+    listener: Option<&Listener>,
     namespace: &Arc<str>,
 ) -> bool {
-    let Node::Gateway { listeners, .. } = &gateway.node else {
-        return false;
-    };
-    let mut listeners = listeners.iter();
-    let listener = listeners.find(|listener| *listener.protocol == *protocol);
     let from = listener.map_or(&From::Same, |listener| &listener.routes_from);
     lets_in(snapshot, from, &gateway.key.namespace, namespace)
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::accept::{allows_listener_set, fits_protocol};
 use super::conflicts::{conflicts, conflicts_with_first};
 use super::isolation::{OwnListeners, narrower};
-use super::{controller_facts, gateway_of, missing_class, sets_of};
+use super::{controller_facts, missing_class, sets_of};
 use crate::kinds::profile::{ControllerFile, RejectedListeners};
 use crate::model::acceptance::{GatewayListeners, ListenerFault, Listeners, SetRejection};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
-use crate::model::object::{ClientCertificates, Listener, Node, Object};
+use crate::model::object::{Listener, Node, Object};
 use crate::policy::Precedence;
 use crate::state::grants::granted;
 use crate::state::snapshot::Snapshot;
@@ -97,36 +97,6 @@ pub fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<&'a List
     listeners.find(|listener| Some(&listener.name) == place.section.as_ref())
 }
 
-/// The client certificates that a Gateway itself asks for at a listener.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GatewayClientCertificates {
-    /// The Gateway.
-    pub gateway: ObjectKey,
-    /// Whether it requires a valid certificate.
-    pub mode: ClientCertificates,
-    /// The field below `spec` that decides it.
-    pub field: &'static str,
-}
-
-/// The client certificates that the Gateway of a listener itself asks for there. Only HTTPS
-/// listeners have them, those of a `ListenerSet` included. `None` if it does not ask for any.
-pub fn frontend_tls(snapshot: &Snapshot, place: &Place) -> Option<GatewayClientCertificates> {
-    let listener = listener_at(snapshot, place)?;
-    if *listener.protocol != *"HTTPS" {
-        return None;
-    }
-    let gateway = gateway_of(snapshot, &place.object);
-    let Node::Gateway { frontend_tls, .. } = &snapshot.get(gateway)?.node else {
-        return None;
-    };
-    let (mode, field) = frontend_tls.as_ref()?.at_port(listener.port)?;
-    Some(GatewayClientCertificates {
-        gateway: gateway.clone(),
-        mode,
-        field,
-    })
-}
-
 /// The endpoint of the listener at a place; `None` if the place is not a listener.
 pub fn listener_endpoint(snapshot: &Snapshot, place: &Place) -> Option<ListenerEndpoint> {
     let listener = listener_at(snapshot, place)?;
@@ -171,16 +141,11 @@ fn not_served(facts: &ControllerFile, listener: &Listener) -> Option<ListenerFau
         return Some(ListenerFault::ProtocolNotServed);
     }
     let rejects = |what| facts.rejected_listeners.contains(&what);
-    if rejects(RejectedListeners::WithoutTls)
-        && listener.is_without_tls
-        && ["HTTPS", "TLS"].contains(&protocol)
-    {
+    let needs_tls = ["HTTPS", "TLS"].contains(&protocol);
+    if rejects(RejectedListeners::WithoutTls) && needs_tls && listener.is_without_tls {
         return Some(ListenerFault::WithoutTls);
     }
-    if rejects(RejectedListeners::WithoutCertificates)
-        && listener.lacks_certificates
-        && ["HTTPS", "TLS"].contains(&protocol)
-    {
+    if rejects(RejectedListeners::WithoutCertificates) && needs_tls && listener.lacks_certificates {
         return Some(ListenerFault::WithoutCertificates);
     }
     if rejects(RejectedListeners::WithoutSelector) && listener.lacks_selector {

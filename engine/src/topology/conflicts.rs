@@ -195,6 +195,7 @@ impl Identity {
 #[cfg(test)]
 mod tests {
     use super::{ListenerFault, conflicts, conflicts_with_first};
+    use crate::model::label_map::LabelMap;
     use crate::model::object::{From, Listener};
 
     /// `HTTP 80 a.example`
@@ -210,6 +211,7 @@ mod tests {
             lacks_certificates: false,
             lacks_selector: false,
             foreign_certificates: Box::default(),
+            tls_options: LabelMap::default(),
             hostname: parts.next().map(Into::into),
             routes_from: From::Same,
             routes_of: Box::default(),

@@ -16,7 +16,8 @@ use crate::engine::model::object::{ClientCertificates, Node, Object, is_route};
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::delegation::delegated_to;
 use crate::engine::topology::{
-    ParentAttachment, RouteKindConflicts, attachment, delegated, frontend_tls, listeners_of,
+    ParentAttachment, RouteKindConflicts, attachment, delegated, gateway_client_certificates,
+    listeners_of,
 };
 
 /// Listeners and routes of a `GatewayClass`, Gateway, `ListenerSet` or Namespace.
@@ -165,10 +166,12 @@ fn routes(snapshot: &Snapshot, object: &Object, owners: &BTreeSet<ObjectKey>) ->
 }
 
 fn client_certificates(snapshot: &Snapshot, listener: &Place) -> Option<&'static str> {
-    Some(match frontend_tls(snapshot, listener)?.mode {
-        ClientCertificates::Required => "required",
-        ClientCertificates::Asked => "asked for",
-    })
+    Some(
+        match gateway_client_certificates(snapshot, listener)?.mode {
+            ClientCertificates::Required => "required",
+            ClientCertificates::Asked => "asked for",
+        },
+    )
 }
 
 /// Fills in what the object's own spec says: class, controller, listeners.

@@ -186,7 +186,11 @@ fn has_targets(snapshot: &Snapshot, key: &ObjectKey) -> bool {
     })
 }
 
+/// Whether a value may be the target of a policy. References with an `apiVersion` are of other kinds: a Canary names a Deployment.
 fn is_reference(value: &Value) -> bool {
+    if value.get("apiVersion").is_some() {
+        return false;
+    }
     let texts = ["group", "kind", "name"];
     let mut texts = texts.iter().map(|field| value.get(field));
     texts.any(|text| text.is_some_and(Value::is_string))
@@ -196,7 +200,9 @@ fn is_reference(value: &Value) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use super::{guardrail, meant};
+    use serde_json::json;
+
+    use super::{guardrail, is_reference, meant};
     use crate::engine::kinds::profile::{Builtin, ProfileRules};
     use crate::engine::model::ids::GroupKind;
     use crate::engine::state::snapshot::Snapshot;
@@ -230,6 +236,16 @@ mod tests {
                 "{group} {kind}"
             );
         }
+    }
+
+    #[test]
+    fn a_reference_with_an_api_version_is_no_target_of_a_policy() {
+        let target = json!({"group": "acme.example.com", "kind": "Store", "name": "a"});
+        let scaled = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"});
+        assert_eq!(
+            [target, scaled].map(|value| is_reference(&value)),
+            [true, false]
+        );
     }
 
     #[test]

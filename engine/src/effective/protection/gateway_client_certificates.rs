@@ -1,7 +1,8 @@
-//! Client certificates that a Gateway itself asks for, in `spec.tls.frontend`, where no policy
+//! Client certificates that a Gateway itself asks for, in `spec.tls.frontend` or by an option of a listener, where no policy
 //! does. A policy about client certificates at a listener replaces the setting of the Gateway.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -14,13 +15,12 @@ use crate::effective::traffic::Opened;
 use crate::kinds::profile::{Class, Protection};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::json_text::JsonText;
-use crate::model::object::ClientCertificates;
+use crate::model::object::{ClientCertificates, Node, Object};
 use crate::state::snapshot::Snapshot;
-use crate::topology::{GatewayClientCertificates, frontend_tls, with_sets};
-
-/// Why client certificates that are only asked for protect nothing.
-const NOT_REQUIRED: &str =
-    "mode AllowInsecureFallback of spec.tls.frontend lets clients without a valid certificate pass";
+use crate::topology::{
+    ClientCertificateField, GatewayClientCertificates, gateway_client_certificates, gateway_of,
+    with_sets,
+};
 
 /// The handling of client certificates by a Gateway itself, before a change and after it.
 pub(super) type BeforeAndAfter = [Option<GatewayClientCertificates>; 2];
@@ -39,24 +39,29 @@ impl GatewayClientCertificates {
             return BTreeSet::from([[None, None]]);
         }
         let targets = change.paths.targets();
-        let certificates =
-            targets.map(|target| [frontend_tls(before, target), frontend_tls(after, target)]);
+        let certificates = targets.map(|target| {
+            [
+                gateway_client_certificates(before, target),
+                gateway_client_certificates(after, target),
+            ]
+        });
         certificates.collect()
     }
 
     /// The protection that this handling provides.
     pub(super) fn provided(&self) -> Provided {
-        let mode = [self.field, "validation", "mode"].join(".");
-        let path = mode.split('.').map(Into::into).collect();
-        let value = JsonText::from(&json!("AllowValidOnly"));
         match self.mode {
-            ClientCertificates::Required => Provided {
-                coverage: Coverage::AllRequests,
-                sources: vec![(self.gateway.clone(), Some((path, value)))],
-                ..Provided::none()
-            },
+            ClientCertificates::Required => {
+                let (path, value) = self.field.setting();
+                let value = JsonText::from(&json!(value));
+                Provided {
+                    coverage: Coverage::AllRequests,
+                    sources: vec![(self.object.clone(), Some((path, value)))],
+                    ..Provided::none()
+                }
+            }
             ClientCertificates::Asked => Provided {
-                weaknesses: BTreeSet::from([NOT_REQUIRED.into()]),
+                weaknesses: BTreeSet::from([self.field.weakness().into()]),
                 ..Provided::none()
             },
         }
@@ -64,16 +69,81 @@ impl GatewayClientCertificates {
 
     /// A sentence for users.
     fn text(&self) -> String {
-        let gateway = self.gateway.text();
-        match self.mode {
-            ClientCertificates::Required => format!(
-                "{gateway} asks for client certificates (spec.{}): clients without a valid one cannot connect",
-                self.field
+        let (object, field) = (self.object.text(), self.field.text());
+        let result = match self.mode {
+            ClientCertificates::Required => ": clients without a valid one cannot connect".into(),
+            ClientCertificates::Asked => {
+                format!(
+                    ", but lets {} pass ({})",
+                    self.field.passing(),
+                    self.field.mode()
+                )
+            }
+        };
+        format!("{object} asks for client certificates ({field}){result}")
+    }
+}
+
+// === impl ClientCertificateField ===
+
+impl ClientCertificateField {
+    /// The path of the field below `spec`, and the value that requires certificates.
+    fn setting(&self) -> (Vec<Arc<str>>, &str) {
+        match self {
+            Self::Frontend(part) => (
+                ["tls", "frontend", part, "validation", "mode"]
+                    .map(Arc::from)
+                    .into(),
+                "AllowValidOnly",
             ),
-            ClientCertificates::Asked => format!(
-                "{gateway} asks for client certificates (spec.{}), but lets clients without a valid one pass (mode AllowInsecureFallback)",
-                self.field
+            Self::Option {
+                listener,
+                option,
+                value,
+            } => (
+                ["listeners", &**listener, "tls", "options", &**option]
+                    .map(Arc::from)
+                    .into(),
+                value,
             ),
+        }
+    }
+
+    /// The field, in words.
+    fn text(&self) -> String {
+        match self {
+            Self::Frontend(part) => format!("spec.tls.frontend.{part}"),
+            Self::Option {
+                listener, option, ..
+            } => {
+                format!("tls.options[{option}] of listener {listener}")
+            }
+        }
+    }
+
+    /// The mode in which certificates are only asked for, in words.
+    fn mode(&self) -> String {
+        match self {
+            Self::Frontend(_) => "mode AllowInsecureFallback".to_owned(),
+            Self::Option { value, .. } => value.to_string(),
+        }
+    }
+
+    /// The clients that pass where certificates are only asked for, in words.
+    fn passing(&self) -> &'static str {
+        match self {
+            Self::Frontend(_) => "clients without a valid one",
+            Self::Option { .. } => "clients without one",
+        }
+    }
+
+    /// Why certificates that are only asked for protect nothing.
+    fn weakness(&self) -> String {
+        match self {
+            Self::Frontend(_) => "mode AllowInsecureFallback of spec.tls.frontend lets clients without a valid certificate pass".to_owned(),
+            Self::Option { option, value, .. } => {
+                format!("{value} in tls.options[{option}] lets clients without a certificate pass")
+            }
         }
     }
 }
@@ -81,13 +151,13 @@ impl GatewayClientCertificates {
 /// A sentence for users about client certificates that the Gateway itself asks for at a listener.
 /// `None` if it asks for none, or if a policy decides there.
 pub fn own_client_certificates(resolver: &mut Resolver<'_>, listener: &Place) -> Option<String> {
-    let own = frontend_tls(resolver.snapshot(), listener)?;
+    let own = gateway_client_certificates(resolver.snapshot(), listener)?;
     let decided = ListenerEffects::new(resolver).is_decided(listener);
     (!decided).then(|| own.text())
 }
 
-/// The client certificates that Gateways themselves no longer ask for, or no longer require. One
-/// loss for each Gateway.
+/// The client certificates that Gateways and `ListenerSets` themselves no longer ask for, or no longer require. One
+/// loss for each of them.
 pub(super) fn lost_by_gateways(
     [resolver_before, resolver_after]: [&mut Resolver<'_>; 2],
     objects: &[ObjectKey],
@@ -98,21 +168,23 @@ pub(super) fn lost_by_gateways(
         ListenerEffects::new(resolver_after),
     );
     let mut losses = Vec::new();
-    for key in objects
-        .iter()
-        .filter(|key| key.gk.is_gateway_api("Gateway"))
-    {
-        let Some(gateway) = after.get(key) else {
+    for key in objects {
+        let Some(object) = after.get(key) else {
             continue;
         };
+        let owners: Vec<&Arc<Object>> = match &object.node {
+            Node::Gateway { .. } => with_sets(after, object).collect(),
+            Node::ListenerSet { .. } if !objects.contains(gateway_of(after, key)) => vec![object],
+            _ => continue,
+        };
         let mut loss = ProtectionLoss::named(CLIENT_CERTIFICATES);
-        for owner in with_sets(after, gateway) {
+        for owner in owners {
             for listener in owner.listeners() {
                 let place = owner.key.section(listener.name.clone());
-                let Some(own) = frontend_tls(before, &place) else {
+                let Some(own) = gateway_client_certificates(before, &place) else {
                     continue;
                 };
-                let now = frontend_tls(after, &place);
+                let now = gateway_client_certificates(after, &place);
                 if now.as_ref().map(|now| now.mode) == Some(own.mode)
                     || effects_before.is_decided(&place)
                     || effects_after.is_decided(&place)
@@ -149,13 +221,13 @@ pub(super) fn lost_at_new_listeners(
         let own_before = opened
             .before
             .iter()
-            .map(|listener| frontend_tls(before, listener));
+            .map(|listener| gateway_client_certificates(before, listener));
         let Some(own_before) = own_before.collect::<Option<Vec<GatewayClientCertificates>>>()
         else {
             continue;
         };
         for listener in &opened.new {
-            let own_after = frontend_tls(after, listener);
+            let own_after = gateway_client_certificates(after, listener);
             let each = own_before
                 .iter()
                 .map(|own_before| LostSources::of_gateway(own_before, own_after.as_ref()));

@@ -9,7 +9,7 @@ use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, Place};
 use crate::model::maps::HashMap;
 use crate::model::shared::Shared;
-use crate::topology::frontend_tls;
+use crate::topology::gateway_client_certificates;
 
 /// The effective policies at listeners, each resolved once: many routes share a listener.
 pub(super) struct ListenerEffects<'r, 's> {
@@ -59,7 +59,7 @@ impl<'r, 's> ListenerEffects<'r, 's> {
     ) -> AtPath {
         let snapshot = self.resolver.snapshot();
         let concerned = *protection.name == *CLIENT_CERTIFICATES;
-        let own = concerned.then(|| frontend_tls(snapshot, listener));
+        let own = concerned.then(|| gateway_client_certificates(snapshot, listener));
         (effective, own.flatten())
     }
 

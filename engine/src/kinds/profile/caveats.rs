@@ -35,6 +35,9 @@ pub struct Caveat {
     /// Annotations of the policy, each with the values for which it applies. Always by default.
     #[serde(default)]
     annotated: AnnotationsFile,
+    /// Labels: it applies to policies with one of these, whatever the value. Always by default.
+    #[serde(default)]
+    pub labelled: Vec<Arc<str>>,
     /// Names of controllers: it applies if one of them runs a Gateway. Always by default.
     #[serde(default)]
     pub controllers: Vec<Arc<str>>,

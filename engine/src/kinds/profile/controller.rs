@@ -14,7 +14,7 @@ use super::paths::setting_path;
 use super::unsupported_filters::{UnsupportedFilterEffect, UnsupportedFiltersFile};
 use super::vocabulary::EqualAge;
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::Listener;
+use crate::model::object::{ClientCertificates, Listener};
 
 /// Facts about a controller of Gateways that are independent of policies.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -80,6 +80,9 @@ pub struct ControllerFile {
     /// Listeners on which it serves only the oldest of the `TCPRoutes` and `TLSRoutes`, whatever their hostnames.
     #[serde(default)]
     pub one_route_listeners: Vec<OneRouteListenersFile>,
+    /// The option in `tls.options` of a listener that decides about client certificates there, before `spec.tls.frontend` of the
+    /// Gateway.
+    pub client_certificate_option: Option<ClientCertificateOptionFile>,
     /// Whether of conflicting listeners of one Gateway it accepts the first. Otherwise it accepts none of them.
     #[serde(default)]
     pub first_listener_wins: bool,
@@ -136,6 +139,41 @@ pub struct ControllerFile {
     /// The order in which it tries rules that match one request, as far as it differs from that of the Gateway API.
     #[serde(default)]
     pub rule_order: RuleOrder,
+}
+
+/// An option of listeners that decides about client certificates.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ClientCertificateOptionFile {
+    /// Its key.
+    pub option: Arc<str>,
+    /// What its values mean. Other values decide nothing.
+    pub values: BTreeMap<String, AskedClientCertificates>,
+}
+
+/// What a controller asks of clients at a listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum AskedClientCertificates {
+    /// Nothing.
+    None,
+    /// A certificate, if they have one.
+    Optional,
+    /// A valid certificate.
+    Required,
+}
+
+// === impl AskedClientCertificates ===
+
+impl AskedClientCertificates {
+    /// The verification of client certificates; `None` if none are asked for.
+    pub fn asked(self) -> Option<ClientCertificates> {
+        match self {
+            Self::None => None,
+            Self::Optional => Some(ClientCertificates::Asked),
+            Self::Required => Some(ClientCertificates::Required),
+        }
+    }
 }
 
 /// Listeners on which a controller serves one route alone.

@@ -16,6 +16,7 @@ use super::{
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 use crate::model::object::guessed_group;
+use crate::model::selector::Labels;
 
 /// A set of classes of Gateways.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -44,9 +45,9 @@ pub struct GatewayByLabel {
     pub namespace_label: Arc<str>,
     /// The value of `label` by which the object declares that it has no Gateway, regardless of its Namespace.
     pub opt_out_value: Arc<str>,
-    /// The protocol of the listener that decides from which namespaces objects may name the Gateway; only from its
-    /// own if there is no such listener.
-    pub protocol: Arc<str>,
+    /// The listeners that decide from which namespaces objects may name the Gateway: the first listener that fits the first of
+    /// these. Without one, only from its own.
+    pub listeners: Vec<DecidingListenerFile>,
     /// The label of the Gateway, or of its class, with the purpose of the Gateway.
     pub purpose_label: Arc<str>,
     /// The values of that label for such objects; the first one is assumed if the label is missing.
@@ -59,9 +60,22 @@ pub struct GatewayByLabel {
     /// Whether such Gateways serve only Services that have a cluster IP: neither headless ones nor those of type `ExternalName`.
     #[serde(default)]
     pub needs_cluster_ip: bool,
+    /// Values of labels: such Gateways do not serve an object that has one of these.
+    #[serde(default)]
+    pub unless_labelled: BTreeMap<Arc<str>, Vec<Arc<str>>>,
     /// Whether nothing but such Gateways applies the policies to requests for such objects: without one they have no effect there.
     #[serde(default)]
     pub required: bool,
+}
+
+/// A listener that decides from which namespaces objects may name its Gateway.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DecidingListenerFile {
+    /// Its protocol.
+    pub protocol: Arc<str>,
+    /// Its port; any if absent.
+    pub port: Option<u16>,
 }
 
 /// The labels that controllers give the Pods of a Gateway, beside those of `spec.infrastructure.labels`, or those of the Gateway
@@ -89,8 +103,19 @@ pub struct GatewayPods {
 
 impl GatewayByLabel {
     /// The labels that are read from called objects, Namespaces and Gateways.
-    pub fn labels(&self) -> [&Arc<str>; 3] {
-        [&self.label, &self.namespace_label, &self.purpose_label]
+    pub fn labels(&self) -> impl Iterator<Item = &Arc<str>> {
+        let own = [&self.label, &self.namespace_label, &self.purpose_label];
+        own.into_iter().chain(self.unless_labelled.keys())
+    }
+
+    /// The label for which such Gateways do not serve an object.
+    pub fn excluding_label(&self, labels: &Labels) -> Option<&Arc<str>> {
+        let mut excluding = self.unless_labelled.iter();
+        let (label, _) = excluding.find(|(label, values)| {
+            let value = labels.get(label);
+            value.is_some_and(|value| values.contains(value))
+        })?;
+        Some(label)
     }
 }
 

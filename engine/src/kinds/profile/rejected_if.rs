@@ -65,6 +65,9 @@ pub struct RejectedIf {
     /// Only if another policy of the kind names one of its objects, whatever the sections: controllers reject them as a whole.
     #[serde(default)]
     pub shared_target: bool,
+    /// Only on Services of type `ExternalName`.
+    #[serde(default)]
+    pub external_names: bool,
     /// Only on objects of which the policy names nothing but sections.
     #[serde(default)]
     pub only_sections: bool,

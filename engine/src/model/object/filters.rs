@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::backend_json::BackendJson;
 use super::{BackendRef, Header, Node, Object, RetainedFields};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::json_text::JsonText;
@@ -32,26 +33,21 @@ pub struct Filters {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct FilterJson {
+struct FilterJson<'a> {
     r#type: Arc<str>,
     extension_ref: Option<RefJson>,
-    request_mirror: Option<CallJson>,
-    external_auth: Option<CallJson>,
+    // Read by themselves: a fault in one of them must not hide the other filters.
+    #[serde(borrow)]
+    request_mirror: Option<&'a RawValue>,
+    #[serde(borrow)]
+    external_auth: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct CallJson {
-    backend_ref: BackendJson,
-}
-
-#[derive(Deserialize)]
-struct BackendJson {
-    group: Option<Arc<str>>,
-    kind: Option<Arc<str>>,
-    name: Arc<str>,
-    namespace: Option<Arc<str>>,
-    port: Option<u16>,
+struct CallJson<'a> {
+    #[serde(borrow)]
+    backend_ref: BackendJson<'a>,
 }
 
 #[derive(Deserialize)]
@@ -67,13 +63,13 @@ impl Filters {
     /// Reads the filters of a rule and of its backends; `None` if there are none. Filters that cannot be read do not
     /// count.
     pub(super) fn read<'a>(
-        of_rule: Option<&RawValue>,
+        of_rule: Option<&'a RawValue>,
         of_backends: impl Iterator<Item = &'a RawValue>,
         header: &Header,
     ) -> Option<Box<Self>> {
         let values = of_rule.map_or_else(Vec::new, values);
         let of_rule = of_rule.map_or_else(Vec::new, parsed);
-        let of_backends: Vec<FilterJson> = of_backends.flat_map(parsed).collect();
+        let of_backends: Vec<FilterJson<'_>> = of_backends.flat_map(parsed).collect();
         let is_empty = of_rule.is_empty() && of_backends.is_empty();
         (!is_empty).then(|| {
             let called = of_rule.iter().chain(&of_backends);
@@ -118,25 +114,16 @@ impl Filters {
 
 // === impl FilterJson ===
 
-impl FilterJson {
-    /// The backend to which it sends requests, with its type.
+impl FilterJson<'_> {
+    /// The backend to which it sends requests, with its type; `None` if that cannot be read.
     fn called(&self, header: &Header) -> Option<(Arc<str>, BackendRef)> {
         let call = match &*self.r#type {
-            "RequestMirror" => &self.request_mirror,
-            "ExternalAuth" => &self.external_auth,
-            _ => &None,
+            "RequestMirror" => self.request_mirror,
+            "ExternalAuth" => self.external_auth,
+            _ => None,
         };
-        let to = &call.as_ref()?.backend_ref;
-        let kind = to.kind.as_deref().unwrap_or("Service");
-        let gk = GroupKind::new(to.group.as_deref().unwrap_or_default(), kind);
-        let namespace = to.namespace.clone();
-        let namespace = namespace.unwrap_or_else(|| header.namespace.clone());
-        let backend = BackendRef {
-            object: ObjectKey::new(gk, namespace, to.name.clone()),
-            port: to.port,
-            has_no_share: false,
-        };
-        Some((self.r#type.clone(), backend))
+        let call: CallJson<'_> = serde_json::from_str(call?.get()).ok()?;
+        Some((self.r#type.clone(), call.backend_ref.reference(header)))
     }
 }
 
@@ -162,7 +149,7 @@ impl Object {
     }
 }
 
-fn parsed(filters: &RawValue) -> Vec<FilterJson> {
+fn parsed(filters: &RawValue) -> Vec<FilterJson<'_>> {
     serde_json::from_str(filters.get()).unwrap_or_default()
 }
 
@@ -188,12 +175,12 @@ fn values(filters: &RawValue) -> Vec<(Arc<str>, JsonText)> {
     values
 }
 
-fn types(filters: &[FilterJson]) -> Box<[Arc<str>]> {
+fn types(filters: &[FilterJson<'_>]) -> Box<[Arc<str>]> {
     let types: BTreeSet<&Arc<str>> = filters.iter().map(|filter| &filter.r#type).collect();
     types.into_iter().cloned().collect()
 }
 
-fn named(filters: Vec<FilterJson>, header: &Header) -> Box<[ObjectKey]> {
+fn named(filters: Vec<FilterJson<'_>>, header: &Header) -> Box<[ObjectKey]> {
     let of_type = filters
         .into_iter()
         .filter(|filter| &*filter.r#type == "ExtensionRef");

@@ -56,12 +56,12 @@ struct ValidationJson {
 // === impl FrontendTls ===
 
 impl FrontendTls {
-    /// The handling at HTTPS listeners with this port, and the field below `spec` that decides it.
+    /// The handling at HTTPS listeners with this port, and the field below `spec.tls.frontend` that decides it.
     pub fn at_port(&self, port: u16) -> Option<(ClientCertificates, &'static str)> {
         let mut ports = self.ports.iter();
         match ports.find(|(other, _)| *other == u32::from(port)) {
-            Some((_, of_port)) => Some(((*of_port)?, "tls.frontend.perPort")),
-            None => Some((self.default?, "tls.frontend.default")),
+            Some((_, of_port)) => Some(((*of_port)?, "perPort")),
+            None => Some((self.default?, "default")),
         }
     }
 }

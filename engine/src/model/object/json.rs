@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::backend_json::BackendJson;
 use super::bounded_vec::{BoundedVec, MOST_HOSTNAMES};
 use super::filters::Filters;
 use super::frontend_tls::GatewayTlsJson;
@@ -17,8 +18,8 @@ use super::rule_matches::RuleMatches;
 use super::service::{ServiceJson, service, service_port};
 use super::values::{not_empty, port};
 use super::{
-    BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Infrastructure, Listener, Meta, Node,
-    ParentRef, ROUTES, Rule, Unreadable, annotations, crd, is_route, unreadable, weight,
+    From, GrantFrom, GrantTo, Header, Incoming, Infrastructure, Listener, Meta, Node, ParentRef,
+    ROUTES, Rule, Unreadable, annotations, crd, is_route, unreadable, weight,
 };
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, MULTICLUSTER, ObjectKey};
 use crate::model::selector::Labels;
@@ -161,20 +162,6 @@ pub(super) struct RuleJson<'a> {
     filters: Option<&'a RawValue>,
     #[serde(borrow)]
     backend_refs: Option<BoundedVec<BackendJson<'a>>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct BackendJson<'a> {
-    group: Option<Arc<str>>,
-    kind: Option<Arc<str>>,
-    namespace: Option<Arc<str>>,
-    name: Arc<str>,
-    port: Option<u32>,
-    #[serde(borrow)]
-    weight: Option<&'a RawValue>,
-    #[serde(borrow)]
-    filters: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -340,7 +327,7 @@ pub(super) fn listener(json: ListenerJson<'_>) -> Listener {
         .namespaces
         .as_ref()
         .is_some_and(FromJson::lacks_selector);
-    let tls = json.tls.unwrap_or_default();
+    let mut tls = json.tls.unwrap_or_default();
     Listener {
         name: json.name,
         port: port(json.port).unwrap_or_default(),
@@ -350,6 +337,7 @@ pub(super) fn listener(json: ListenerJson<'_>) -> Listener {
         lacks_certificates: !is_without_tls && tls.lacks_certificates(),
         lacks_selector,
         foreign_certificates: tls.foreign_certificates(),
+        tls_options: tls.options(),
         hostname: not_empty(json.hostname),
         routes_from: from(allowed.namespaces, From::Same),
         routes_of: all(allowed.kinds, |k| {
@@ -458,22 +446,9 @@ pub(super) fn rule(json: RuleJson<'_>, header: &Header) -> Rule {
     let backends = json.backend_refs.iter().flat_map(|few| &few.0);
     let of_backends = backends.filter_map(|backend| backend.filters);
     let filters = Filters::read(json.filters, of_backends, header);
-    let backend = |b: BackendJson<'_>| {
-        let number = port(b.port);
-        let has_no_share = b.weight.is_some_and(|weight| weight.get() == "0");
-        let kind = b.kind.unwrap_or_else(|| "Service".into());
-        let gk = GroupKind::new(b.group.unwrap_or_default(), kind);
-        let namespace = b.namespace;
-        let namespace = namespace.unwrap_or_else(|| header.namespace.clone());
-        BackendRef {
-            object: ObjectKey::new(gk, namespace, b.name),
-            port: number,
-            has_no_share,
-        }
-    };
     Rule {
         name: not_empty(json.name),
-        backends: all(json.backend_refs, backend),
+        backends: all(json.backend_refs, |backend| backend.reference(header)),
         filters,
     }
 }

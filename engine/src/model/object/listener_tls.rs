@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::bounded_vec::BoundedVec;
 use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::label_map::LabelMap;
 
 /// `tls` of a listener.
 #[derive(Default, Deserialize)]
@@ -13,6 +14,7 @@ use crate::model::ids::{GroupKind, ObjectKey};
 pub(super) struct ListenerTlsJson {
     mode: Option<String>,
     certificate_refs: Option<BoundedVec<CertificateJson>>,
+    options: Option<LabelMap>,
 }
 
 #[derive(Deserialize)]
@@ -35,6 +37,11 @@ impl ListenerTlsJson {
     pub(super) fn lacks_certificates(&self) -> bool {
         let mut all = self.certificate_refs.iter().flat_map(|few| &few.0);
         !self.passes_through() && !all.any(CertificateJson::is_secret)
+    }
+
+    /// Its options, each for one controller.
+    pub(super) fn options(&mut self) -> LabelMap {
+        self.options.take().unwrap_or_default()
     }
 
     /// The certificates, if each of them names a namespace. One without is in that of the listener, which needs no grant.

@@ -16,6 +16,7 @@ use super::{
     Unreadable,
 };
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, MULTICLUSTER};
+use crate::model::label_map::LabelMap;
 
 impl Object {
     /// The known parts of an object that cannot be read as a whole: its existence, the names of its sections, its
@@ -145,6 +146,7 @@ fn listener(json: &RawValue) -> Option<Listener> {
         lacks_certificates: false,
         lacks_selector: false,
         foreign_certificates: Box::default(),
+        tls_options: LabelMap::default(),
         hostname: text(hostname).filter(|hostname| !hostname.is_empty()),
         routes_from: From::Unknown,
         routes_of: Box::default(),

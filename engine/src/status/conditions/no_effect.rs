@@ -241,11 +241,13 @@ fn no_gateway_in_front_of(snapshot: &Snapshot, policy: &Policy, target: &Place) 
     }
     let label = &by_label.label;
     if is_excluded(snapshot, by_label, object) {
-        let node = snapshot.get(object).map(|object| &object.node);
-        let is = if node.is_some_and(Node::is_headless) {
-            "is headless"
+        let called = snapshot.get(object)?;
+        let is = if let Some(label) = by_label.excluding_label(&called.meta.labels) {
+            format!("belongs to a Gateway (label {label})")
+        } else if called.node.is_headless() {
+            "is headless".to_owned()
         } else {
-            "has type ExternalName"
+            "has type ExternalName".to_owned()
         };
         return Some(format!(
             "{object} {is}, and the Gateway that {label} names does not serve such Services"
