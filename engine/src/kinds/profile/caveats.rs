@@ -70,8 +70,8 @@ pub struct Caveat {
     /// Whether a policy without a known effect on a target of these kinds may apply to it all the same, so that its effect is not known.
     #[serde(default)]
     pub may_act_elsewhere: bool,
-    /// It applies if each of these fields has one of these values: `spec.mergeType: [StrategicMerge]`. Paths and values
-    /// are those of `weakenedBy`.
+    /// It applies if each of these fields has one of these values: `spec.mergeType: [StrategicMerge]`. See Conditions in
+    /// docs/reference/profiles.md.
     #[serde(default)]
     when: FieldConditions,
     /// It does not apply if one of these fields has one of these values.

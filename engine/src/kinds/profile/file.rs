@@ -222,8 +222,8 @@ pub struct Targets {
     pub on_missing_except: Option<Classes>,
     /// Labels of Namespaces in which no proxy in front of a Service reads policies without a target, unless a Gateway is there.
     pub no_proxy_labels: Option<BTreeMap<Arc<str>, Arc<str>>>,
-    /// Only if each of these fields of the policy has one of these values: `spec.action: [CUSTOM]`. The values are those of
-    /// `weakenedBy`.
+    /// Only if each of these fields of the policy has one of these values: `spec.action: [CUSTOM]`. See Conditions in
+    /// docs/reference/profiles.md.
     pub no_proxy_when: Option<FieldConditions>,
     /// The Gateway in front of a Service, if labels name it: policies on the Service apply only at that Gateway.
     pub gateway_by_label: Option<GatewayByLabel>,

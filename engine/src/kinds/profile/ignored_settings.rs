@@ -16,8 +16,8 @@ use super::{Profile, at_path};
 pub struct IgnoredSettings {
     /// The settings: `spec.rateLimit.local`.
     settings: Vec<SpecPath>,
-    /// If each of these fields of the same policy has one of these values: `spec.rateLimit.type: [Global]`. The values are
-    /// those of `weakenedBy`.
+    /// If each of these fields of the same policy has one of these values: `spec.rateLimit.type: [Global]`. See Conditions in
+    /// docs/reference/profiles.md.
     when: FieldConditions,
 }
 

@@ -12,8 +12,8 @@ use super::condition::FieldConditions;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename = "NotAppliedFile", deny_unknown_fields)]
 pub struct NotApplied {
-    /// If each of these fields has one of these values: `spec.when.*.predicate: ["<matches ^$>"]`. The values are those of
-    /// `weakenedBy`.
+    /// If each of these fields has one of these values: `spec.when.*.predicate: ["<matches ^$>"]`. See Conditions in
+    /// docs/reference/profiles.md.
     when: FieldConditions,
     /// Only if none of these fields has one of these values.
     #[serde(default)]

@@ -27,7 +27,7 @@ pub struct RejectedIf {
     /// Only on targets of these kinds: `TCPRoute`. On all by default.
     #[serde(default)]
     targets: Vec<String>,
-    /// Only if each of these fields has one of these values: `spec.jwt: [null]`. The values are those of `weakenedBy`.
+    /// Only if each of these fields has one of these values: `spec.jwt: [null]`. See Conditions in docs/reference/profiles.md.
     #[serde(default)]
     when: FieldConditions,
     /// Only if none of these fields has one of these values.
@@ -86,7 +86,7 @@ pub struct RejectedIf {
 pub struct TargetCondition {
     /// The kind.
     pub kind: GroupKind,
-    /// Each of these fields has one of these values. The values are those of `weakenedBy`.
+    /// Each of these fields has one of these values. See Conditions in docs/reference/profiles.md.
     pub when: FieldConditions,
 }
 

@@ -18,10 +18,8 @@ use crate::model::ids::GroupKind;
 pub struct Weakness {
     /// The settings that protect less: `spec.jwt`. `spec` alone means all of them.
     pub settings: Vec<SpecPath>,
-    /// Only if each of these fields has one of these values: `spec.jwt.optional: [true]`. `*` in a path stands for any
-    /// item of a list or any field of a map. Among the values, `null` means that the field is absent, `<any>` that it is
-    /// not, `<matches ^https://>` a text that the regular expression matches, `<does not match ^https://>` a text that it does
-    /// not match, and `{}` an empty object; any other object stands for all objects with such fields.
+    /// Only if each of these fields has one of these values: `spec.jwt.optional: [true]`. See Conditions in
+    /// docs/reference/profiles.md.
     #[serde(default)]
     when: FieldConditions,
     /// Only if none of these fields has one of these values.

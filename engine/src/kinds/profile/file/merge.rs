@@ -124,8 +124,8 @@ pub struct IneffectiveFile {
     /// Only on routes of these kinds, of the group `gateway.networking.k8s.io`.
     #[serde(default)]
     pub routes: Vec<String>,
-    /// Only for policies with one of these values in each of these fields: `spec.action: [CUSTOM]`. The values are those of
-    /// `weakenedBy`.
+    /// Only for policies with one of these values in each of these fields: `spec.action: [CUSTOM]`. See Conditions in
+    /// docs/reference/profiles.md.
     #[serde(default)]
     pub when: FieldConditions,
     /// Whether the settings are in force all the same where the policy of a route names a strategy by which it merges with this policy:
