@@ -7,11 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::annotation_value::AnnotationsFile;
-use super::condition::{FieldConditions, PolicyCondition};
-use super::paths::SpecPath;
 use super::references::WhenRejected;
-use super::{Fact, Profile};
+use crate::kinds::profile::values::AnnotationsFile;
+use crate::kinds::profile::{Fact, FieldConditions, PolicyCondition, Profile, SpecPath};
 use crate::model::ids::GroupKind;
 use crate::model::object::Meta;
 
@@ -43,7 +41,7 @@ pub struct RejectedIf {
     /// Only if each of these annotations of the policy has one of these values; `<not an integer>` stands for all that are no
     /// whole numbers of 32 bits.
     #[serde(default)]
-    pub(super) annotated: AnnotationsFile,
+    pub(in crate::kinds::profile) annotated: AnnotationsFile,
     /// Only for requests through Gateways of these controllers. Where others lead to the target, too, the policy is in force for their
     /// requests.
     #[serde(default)]
@@ -139,7 +137,7 @@ impl Profile {
 }
 
 /// The form that users see.
-pub(super) fn shown(all: &Fact<Vec<RejectedIf>>) -> Option<Vec<&str>> {
+pub(in crate::kinds::profile) fn shown(all: &Fact<Vec<RejectedIf>>) -> Option<Vec<&str>> {
     let texts = all.iter().map(|rejected| &*rejected.text);
     (!all.is_empty()).then(|| texts.collect())
 }

@@ -1,6 +1,6 @@
 //! Kinds of targets on which no policy of a kind can ever be in force.
 
-use super::Profile;
+use crate::kinds::profile::Profile;
 use crate::model::hint::listed;
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;

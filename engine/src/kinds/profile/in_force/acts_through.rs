@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::paths::SpecPath;
+use crate::kinds::profile::SpecPath;
 use crate::model::ids::GroupKind;
 
 /// The policies of another kind by which a controller carries out policies of the kind: where other policies replace these, the
@@ -27,7 +27,7 @@ pub struct ActsThrough {
 // === impl ActsThrough ===
 
 impl ActsThrough {
-    pub(super) fn json(&self) -> Value {
+    pub(in crate::kinds::profile) fn json(&self) -> Value {
         json!(format!("{} {}*", self.kind, self.prefix))
     }
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::paths::SpecPath;
+use crate::kinds::profile::SpecPath;
 use crate::model::ids::GroupKind;
 
 /// A field in which a policy names an object. Controllers reject the policy if the object does not exist, or if no
@@ -70,12 +70,12 @@ pub enum WhenRejected {
 
 impl Reference {
     /// The kind of which the spec of objects is needed, if any.
-    pub(super) fn needs_spec_of(&self) -> Option<GroupKind> {
+    pub(in crate::kinds::profile) fn needs_spec_of(&self) -> Option<GroupKind> {
         let kind = || GroupKind::new(self.group.clone(), self.kind.clone());
         (self.has.is_some() || !self.services.is_empty()).then(kind)
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(in crate::kinds::profile) fn json(&self) -> Value {
         json!(self.path)
     }
 }

@@ -8,14 +8,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
 /// Values by annotation.
-pub(super) type AnnotationsFile = BTreeMap<String, Vec<AnnotationValue>>;
+pub(in crate::kinds::profile) type AnnotationsFile = BTreeMap<String, Vec<AnnotationValue>>;
 
 const NOT_AN_INTEGER: &str = "<not an integer>";
 
 /// A value of an annotation that a profile asks for, read from what people write there.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) enum AnnotationValue {
+pub(in crate::kinds::profile) enum AnnotationValue {
     /// `<not an integer>`: anything but a whole number of 32 bits.
     NotAnInteger,
     /// This text.

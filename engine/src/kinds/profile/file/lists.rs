@@ -4,54 +4,54 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::file::Names;
+use super::Names;
 use crate::model::ids::GroupKind;
 
 /// The versions of kinds, for use without their CRDs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct VersionsFile {
+pub(in crate::kinds::profile) struct VersionsFile {
     /// Kinds of one group that have the same versions.
-    pub(super) versions: Vec<KindVersions>,
+    pub(in crate::kinds::profile) versions: Vec<KindVersions>,
 }
 
 /// Kinds of one group and their versions.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct KindVersions {
+pub(in crate::kinds::profile) struct KindVersions {
     /// The API group.
     pub group: String,
     /// One kind or several.
     pub kind: Names,
     /// The versions, the newest first.
-    pub(super) versions: Vec<Arc<str>>,
+    pub(in crate::kinds::profile) versions: Vec<Arc<str>>,
 }
 
 /// Alternative names of kinds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NamesFile {
+pub(in crate::kinds::profile) struct NamesFile {
     /// One entry per kind.
-    pub(super) names: Vec<KindNames>,
+    pub(in crate::kinds::profile) names: Vec<KindNames>,
 }
 
 /// The short names of a kind.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct KindNames {
+pub(in crate::kinds::profile) struct KindNames {
     /// The API group.
-    pub(super) group: String,
+    pub(in crate::kinds::profile) group: String,
     /// Kind.
-    pub(super) kind: String,
+    pub(in crate::kinds::profile) kind: String,
     /// The short names, as kubectl accepts them.
-    pub(super) short: Vec<String>,
+    pub(in crate::kinds::profile) short: Vec<String>,
 }
 
 // === impl NamesFile ===
 
 impl NamesFile {
     /// The short names of a kind.
-    pub(super) fn names_of(&self, kind: &GroupKind) -> Vec<String> {
+    pub(in crate::kinds::profile) fn names_of(&self, kind: &GroupKind) -> Vec<String> {
         let mut named = self.names.iter();
         let named = named.find(|named| named.group == kind.group && named.kind == kind.kind);
         named.map(|named| named.short.clone()).unwrap_or_default()
@@ -62,7 +62,7 @@ impl NamesFile {
 
 impl VersionsFile {
     /// The versions of a kind.
-    pub(super) fn versions_of(&self, kind: &GroupKind) -> Option<Vec<Arc<str>>> {
+    pub(in crate::kinds::profile) fn versions_of(&self, kind: &GroupKind) -> Option<Vec<Arc<str>>> {
         let is_of = |entry: &&KindVersions| {
             entry.group == kind.group && entry.kind.iter().any(|name| name == kind.kind)
         };

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::paths::SpecPath;
-use super::{Fact, Profile, at_path};
+use crate::kinds::profile::values::at_path;
+use crate::kinds::profile::{Fact, Profile, SpecPath};
 use crate::model::level::Level;
 use crate::model::object::Listener;
 
@@ -40,7 +40,7 @@ pub struct OnListeners {
 
 impl OnListeners {
     /// Derives the facts that apply there from those for other listeners.
-    pub(super) fn add_profile(&mut self, general: &Profile) {
+    pub(in crate::kinds::profile) fn add_profile(&mut self, general: &Profile) {
         self.profile = self.stages.as_ref().map(|stages| {
             let mut profile = general.clone();
             profile.merging.on_listeners = Fact::default();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::SpecPath;
+use crate::kinds::profile::SpecPath;
 
 /// A filter of rules that controllers use in place of a setting of policies. On its rule the setting has the value of the filter.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]

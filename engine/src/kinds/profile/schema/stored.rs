@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Profile, Unknown, VersionSchema, schema};
+use super::nulls::{drop_all_nulls, has_null};
+use super::{Unknown, VersionSchema};
+use crate::kinds::profile::Profile;
 
 // === impl Profile ===
 
@@ -18,7 +20,7 @@ impl Profile {
     pub fn is_stored_differently(&self, version: Option<&str>, spec: &Value) -> bool {
         match self.schema(version) {
             Some(schema) => schema.spec.stores_differently(spec),
-            None => *self.drops_nulls && schema::has_null(spec),
+            None => *self.drops_nulls && has_null(spec),
         }
     }
 
@@ -32,7 +34,7 @@ impl Profile {
         let refs = self.refs.iter().map(|field| &*field.path);
         let refs: Vec<&str> = refs.collect();
         let Some(schema) = self.schema(version) else {
-            schema::drop_all_nulls(spec, &refs);
+            drop_all_nulls(spec, &refs);
             return Vec::new();
         };
         let unknown = schema.spec.prune(spec, &refs);

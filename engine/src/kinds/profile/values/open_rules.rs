@@ -16,7 +16,7 @@ use crate::kinds::cel::{CelBudget, CelRule, PartialValue};
 /// A list of rules that let requests pass, and what such a rule may ask for without keeping any request out.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename = "OpenRulesFile", deny_unknown_fields)]
-pub(super) struct OpenRules {
+pub(in crate::kinds::profile) struct OpenRules {
     /// The field with the list: `spec.authorization.rules`.
     #[serde(deserialize_with = "read_items")]
     #[schemars(with = "String")]
@@ -56,7 +56,7 @@ pub(super) enum Open {
 
 /// The requests that rules let pass, if these are all or nearly all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Passing {
+pub(in crate::kinds::profile) enum Passing {
     /// Every request.
     All,
     /// Every request that no rule denies.

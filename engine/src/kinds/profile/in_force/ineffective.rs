@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::condition::FieldConditions;
-use super::file::IneffectiveFile;
-use super::paths::within_spec;
-use super::{EmptySpec, Fact, OnListeners, Profile};
+use crate::kinds::profile::file::IneffectiveFile;
+use crate::kinds::profile::values::paths::within_spec;
+use crate::kinds::profile::{EmptySpec, Fact, FieldConditions, OnListeners, Profile};
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 
@@ -94,7 +93,10 @@ impl ListenerAndRouteFilter {
 
 impl Ineffective {
     /// The settings that do nothing at some levels. Those for some requests come first, with those for all.
-    pub(super) fn read(general: &Profile, files: &[IneffectiveFile]) -> Vec<Self> {
+    pub(in crate::kinds::profile) fn read(
+        general: &Profile,
+        files: &[IneffectiveFile],
+    ) -> Vec<Self> {
         let mut all: Vec<(Level, ListenerAndRouteFilter, FieldConditions)> = Vec::new();
         for file in files {
             let requests = ListenerAndRouteFilter::from_file(file);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::file::IneffectiveFile;
-use super::{
+use crate::kinds::profile::file::IneffectiveFile;
+use crate::kinds::profile::{
     Class, Direction, EmptySpec, Fact, Ineffective, MergeWith, Op, Profile, Source, Strategy,
 };
 use crate::model::ids::GroupKind;
@@ -26,7 +26,7 @@ pub struct OnRoutes {
 
 impl OnRoutes {
     /// Derives it from the facts for other routes.
-    pub(super) fn new(
+    pub(in crate::kinds::profile) fn new(
         general: &Profile,
         kinds: Vec<GroupKind>,
         settings: Vec<String>,
@@ -52,7 +52,7 @@ impl OnRoutes {
     }
 
     /// Adds the settings that do nothing at some levels, of those that apply there.
-    pub(super) fn add_ineffective(&mut self, idle: &Fact<Vec<IneffectiveFile>>) {
+    pub(in crate::kinds::profile) fn add_ineffective(&mut self, idle: &Fact<Vec<IneffectiveFile>>) {
         let mut profile = Profile::clone(&self.profile);
         profile.ineffective.from = idle.from;
         profile.ineffective.value = Ineffective::read(&profile, &idle.value);
@@ -61,7 +61,7 @@ impl OnRoutes {
 
     /// The kinds of routes on which policies of an inherited kind do nothing: those that are not among its effective targets,
     /// although routes are.
-    pub(super) fn not_effective(profile: &Profile) -> Vec<GroupKind> {
+    pub(in crate::kinds::profile) fn not_effective(profile: &Profile) -> Vec<GroupKind> {
         let is_known = profile.effective.from != Source::Default;
         let has_routes = profile.effective.iter().any(is_route);
         if *profile.class != Class::Inherited || !is_known || !has_routes {

@@ -1,8 +1,8 @@
 //! Narrows a built-in profile by the CRD at hand, which decides what can be written. The
 //! configuration takes precedence over both.
 
-use super::derive::Derived;
-use super::{Allowed, Fact, Parent, RefField, Shape, Source, Strategies};
+use crate::kinds::profile::derive::Derived;
+use crate::kinds::profile::{Allowed, Fact, Parent, RefField, Shape, Source, Strategies};
 use crate::model::ids::GroupKind;
 
 /// The fields that hold references, without those that the CRD does not have, and with its limits

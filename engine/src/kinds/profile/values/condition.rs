@@ -29,23 +29,23 @@ pub struct FieldConditions(BTreeMap<SpecPath, Vec<ValuePattern>>);
 /// Conditions on a policy: all of them must hold. Without any it always holds.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyCondition<'a> {
-    pub(super) when: &'a FieldConditions,
-    pub(super) unless: &'a FieldConditions,
-    pub(super) annotated: &'a AnnotationsFile,
+    pub(in crate::kinds::profile) when: &'a FieldConditions,
+    pub(in crate::kinds::profile) unless: &'a FieldConditions,
+    pub(in crate::kinds::profile) annotated: &'a AnnotationsFile,
     /// Rules, and which requests they must let pass.
-    pub(super) open: Option<(&'a OpenRules, Passing)>,
+    pub(in crate::kinds::profile) open: Option<(&'a OpenRules, Passing)>,
     /// Rules that must not let every request pass.
-    pub(super) not_open: Option<&'a OpenRules>,
+    pub(in crate::kinds::profile) not_open: Option<&'a OpenRules>,
     /// Pairs of fields that must have a text in common, whatever its case.
-    pub(super) alike: Option<&'a BTreeMap<SpecPath, SpecPath>>,
+    pub(in crate::kinds::profile) alike: Option<&'a BTreeMap<SpecPath, SpecPath>>,
     /// Fields of which one must have the same text twice.
-    pub(super) repeated: &'a [SpecPath],
+    pub(in crate::kinds::profile) repeated: &'a [SpecPath],
 }
 
 // === impl PolicyCondition ===
 
 impl<'a> PolicyCondition<'a> {
-    pub(super) fn new(
+    pub(in crate::kinds::profile) fn new(
         when: &'a FieldConditions,
         unless: &'a FieldConditions,
         annotated: &'a AnnotationsFile,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::condition::FieldConditions;
+use crate::kinds::profile::FieldConditions;
 
 /// Values of merged settings with which controllers ignore all policies that were merged.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -31,7 +31,7 @@ impl NotApplied {
     }
 
     /// As people write it.
-    pub(super) fn json(&self) -> Value {
+    pub(in crate::kinds::profile) fn json(&self) -> Value {
         json!({"when": self.when, "text": &*self.text})
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::paths::{path, setting_path};
+use crate::kinds::profile::values::paths::{path, setting_path};
 use crate::model::ids::GroupKind;
 use crate::model::literal;
 

@@ -37,12 +37,12 @@ impl Deref for SpecPath {
 }
 
 /// Paths are written from the root of the object and kept from `spec`.
-pub(super) fn within_spec(path: &str) -> String {
+pub(in crate::kinds::profile) fn within_spec(path: &str) -> String {
     path.strip_prefix("spec.").unwrap_or(path).to_owned()
 }
 
 /// `spec.jwt` as a path within the settings; empty for `spec` alone.
-pub(super) fn setting_path(dotted: &str) -> Vec<String> {
+pub(in crate::kinds::profile) fn setting_path(dotted: &str) -> Vec<String> {
     match dotted {
         "spec" => Vec::new(),
         dotted => path(&within_spec(dotted)),
@@ -50,7 +50,7 @@ pub(super) fn setting_path(dotted: &str) -> Vec<String> {
 }
 
 /// A path within the settings, in the format of a profile.
-pub(super) fn spec_path(path: &[String]) -> String {
+pub(in crate::kinds::profile) fn spec_path(path: &[String]) -> String {
     std::iter::once("spec")
         .chain(path.iter().map(String::as_str))
         .collect::<Vec<_>>()
@@ -58,27 +58,29 @@ pub(super) fn spec_path(path: &[String]) -> String {
 }
 
 /// The last field of a path, after the one above it.
-pub(super) fn last_two(dotted: &str) -> [String; 2] {
+pub(in crate::kinds::profile) fn last_two(dotted: &str) -> [String; 2] {
     let (above, field) = dotted.rsplit_once('.').unwrap_or(("", dotted));
     let above = above.rsplit('.').next().unwrap_or_default();
     [above.to_owned(), field.to_owned()]
 }
 
-pub(super) fn paths(dotted: &[String]) -> Vec<Vec<String>> {
+pub(in crate::kinds::profile) fn paths(dotted: &[String]) -> Vec<Vec<String>> {
     dotted.iter().map(|dotted| path(dotted)).collect()
 }
 
-pub(super) fn path(dotted: &str) -> Vec<String> {
+pub(in crate::kinds::profile) fn path(dotted: &str) -> Vec<String> {
     dotted.split('.').map(str::to_owned).collect()
 }
 
 /// Reads what [`within_spec`] converts.
-pub(super) fn read_within_spec<'de, D: Deserializer<'de>>(file: D) -> Result<String, D::Error> {
+pub(in crate::kinds::profile) fn read_within_spec<'de, D: Deserializer<'de>>(
+    file: D,
+) -> Result<String, D::Error> {
     String::deserialize(file).map(|path| within_spec(&path))
 }
 
 /// Reads a list of what [`within_spec`] converts.
-pub(super) fn read_all_within_spec<'de, D: Deserializer<'de>>(
+pub(in crate::kinds::profile) fn read_all_within_spec<'de, D: Deserializer<'de>>(
     file: D,
 ) -> Result<Vec<String>, D::Error> {
     let paths = Vec::<String>::deserialize(file)?;
@@ -86,6 +88,8 @@ pub(super) fn read_all_within_spec<'de, D: Deserializer<'de>>(
 }
 
 /// Reads what [`path`] converts.
-pub(super) fn read_path<'de, D: Deserializer<'de>>(file: D) -> Result<Vec<String>, D::Error> {
+pub(in crate::kinds::profile) fn read_path<'de, D: Deserializer<'de>>(
+    file: D,
+) -> Result<Vec<String>, D::Error> {
     String::deserialize(file).map(|dotted| path(&dotted))
 }

@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Fact;
-use super::at_path::ANY_VALUE;
-use super::paths::SpecPath;
+use crate::kinds::profile::{ANY_VALUE, Fact, SpecPath};
 
 /// Fields of which a policy needs at least one, or the kinds of its targets.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -56,7 +54,9 @@ impl Requirement {
 }
 
 /// The form that users see.
-pub(super) fn shown(requirements: &Fact<Vec<Requirement>>) -> Option<Vec<String>> {
+pub(in crate::kinds::profile) fn shown(
+    requirements: &Fact<Vec<Requirement>>,
+) -> Option<Vec<String>> {
     let words = requirements.iter().map(Requirement::text);
     (!requirements.is_empty()).then(|| words.collect())
 }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::paths::SpecPath;
 use super::references::WhenRejected;
+use crate::kinds::profile::SpecPath;
 
 /// The effect that a policy still has if its controllers report it to be `Invalid`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ impl ReportedInvalid {
         beginnings.any(|beginning| message.starts_with(beginning.as_str()))
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(in crate::kinds::profile) fn json(&self) -> Value {
         let then = json!(self.then);
         let then = then.as_str().unwrap_or_default();
         if self.requests_fail {

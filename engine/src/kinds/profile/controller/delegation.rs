@@ -7,8 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::paths::SpecPath;
-use super::{Direction, Op, Strategy};
+use crate::kinds::profile::{Direction, Op, SpecPath, Strategy};
 use crate::model::ids::GroupKind;
 use crate::model::object::Object;
 

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::at_path;
-use super::paths::SpecPath;
+use crate::kinds::profile::SpecPath;
+use crate::kinds::profile::values::at_path;
 
 /// A list of settings for single ports.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]

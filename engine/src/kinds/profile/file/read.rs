@@ -1,13 +1,13 @@
 //! Converts profiles as people write them to the parts of a profile.
 
-use super::file::{OnRoutesFile, ProfileFile, StrategyValue};
-use super::paths::within_spec;
-use super::{Allowed, OnRoutes, Profile, Protection, Strategy};
+use super::{OnRoutesFile, ProfileFile, StrategyValue};
+use crate::kinds::profile::values::paths::within_spec;
+use crate::kinds::profile::{Allowed, OnRoutes, Profile, Protection, Strategy};
 use crate::model::ids::GroupKind;
 
-pub(super) fn allowed(profile: &ProfileFile) -> Option<Vec<Allowed>> {
+pub(in crate::kinds::profile) fn allowed(profile: &ProfileFile) -> Option<Vec<Allowed>> {
     let allow = profile.targets.allow.as_ref()?;
-    let of_group = |file: &super::file::AllowFile| {
+    let of_group = |file: &super::AllowFile| {
         let of_kind = |kind: &str| Allowed {
             gk: GroupKind::new(file.group.as_str(), kind),
             sections: file.sections,
@@ -20,7 +20,10 @@ pub(super) fn allowed(profile: &ProfileFile) -> Option<Vec<Allowed>> {
 }
 
 /// The facts that differ on routes of some kinds.
-pub(super) fn on_routes(general: &Profile, files: &[OnRoutesFile]) -> Vec<OnRoutes> {
+pub(in crate::kinds::profile) fn on_routes(
+    general: &Profile,
+    files: &[OnRoutesFile],
+) -> Vec<OnRoutes> {
     let on_routes_of = |file: &OnRoutesFile| {
         let kinds = file.kinds.iter().map(|kind| GroupKind::gateway_api(kind));
         let settings = file.settings.iter().map(|path| within_spec(path));
@@ -29,7 +32,7 @@ pub(super) fn on_routes(general: &Profile, files: &[OnRoutesFile]) -> Vec<OnRout
     files.iter().map(on_routes_of).collect()
 }
 
-pub(super) fn protections(profile: &ProfileFile) -> Option<Vec<Protection>> {
+pub(in crate::kinds::profile) fn protections(profile: &ProfileFile) -> Option<Vec<Protection>> {
     let protections = profile.protects.as_ref()?.iter();
     let protection = protections.map(|(name, settings)| Protection {
         name: name.clone(),

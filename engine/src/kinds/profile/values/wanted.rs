@@ -9,7 +9,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::at_path::ANY_VALUE;
-use super::schema::Pattern;
+use crate::kinds::profile::schema::Pattern;
 use crate::model::literal::Literal;
 
 const MATCHES: &str = "<matches ";

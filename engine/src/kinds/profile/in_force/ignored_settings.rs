@@ -6,9 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::condition::FieldConditions;
-use super::paths::SpecPath;
-use super::{Profile, at_path};
+use crate::kinds::profile::values::at_path;
+use crate::kinds::profile::{FieldConditions, Profile, SpecPath};
 
 /// Settings that controllers do not read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]

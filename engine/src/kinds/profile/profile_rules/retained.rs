@@ -1,7 +1,7 @@
 //! The parts of objects that profiles need.
 
-use super::file::ProfileFile;
-use super::{Caveat, Reference};
+use crate::kinds::profile::file::ProfileFile;
+use crate::kinds::profile::{Caveat, Reference};
 use crate::model::object::RetainedFields;
 
 /// The parts of objects that profiles need.

@@ -40,7 +40,7 @@ pub(crate) fn collect<'a>(value: &'a Value, path: &[String], values: &mut Vec<&'
 }
 
 /// Removes the values at a path, and objects that are empty then; items of lists stay.
-pub(super) fn remove(value: &mut Value, path: &[String]) {
+pub(in crate::kinds::profile) fn remove(value: &mut Value, path: &[String]) {
     let Some((key, below)) = path.split_first() else {
         return;
     };
