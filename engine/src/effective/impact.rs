@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
 use crate::attachment::conflict_at_another_target::affected_by_policy;
-use crate::effective::renames::Renames;
-use crate::effective::section_renames::with_rules;
+use crate::effective::renames::{Renames, with_rules};
 use crate::effective::{PathScope, PathSet, Resolver, Routes};
 use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};

@@ -56,7 +56,7 @@ pub type Stack = Vec<StackLevel>;
 
 impl StackLevel {
     /// This level, as the merge reads it.
-    pub(super) fn folded(&self) -> MergeLevel<'_> {
+    pub(in crate::effective) fn folded(&self) -> MergeLevel<'_> {
         MergeLevel {
             level: self.step.level,
             policies: &self.policies,
@@ -106,7 +106,7 @@ pub(super) fn delegation_merge(
 
 /// The policy that takes the place of others of the same route, because it is more specific and merges only with policies
 /// above the routes, and the levels of these others.
-pub(super) fn passed_over<'a>(
+pub(in crate::effective) fn passed_over<'a>(
     profile: &Profile,
     stack: &'a Stack,
 ) -> Option<(&'a Policy, impl Iterator<Item = &'a StackLevel>)> {
@@ -122,7 +122,7 @@ pub(super) fn passed_over<'a>(
 
 /// The levels that are folded. If the more specific policy decides and merges only with policies above the routes,
 /// the other policies of the route are overridden. A policy that is rejected after the merge is not in force.
-pub(super) fn folded_levels<'a>(
+pub(in crate::effective) fn folded_levels<'a>(
     profile: &Profile,
     stack: &'a Stack,
 ) -> impl Iterator<Item = &'a StackLevel> + Clone {

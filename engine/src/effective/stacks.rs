@@ -1,4 +1,5 @@
-//! The policies of one kind along a path, and the effective policy that they merge to.
+//! The policies of one kind along a path, and the effective policy that they merge to. [`Stacks`] looks for the policies attached to
+//! each object, leaves out those that do not count on the path, and merges the others.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -6,19 +7,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::StackAndEffective;
-use super::attached::ObjectAttachments;
 use super::gateway_by_label::{is_called_without_proxy, lacks_gateway, steps_of};
-use super::on_rule::OnRoute;
-use super::path_context::{PathContext, RejectionsByAncestor};
-use super::policy_list::PolicyList;
-use super::rejected_merges::{judge_merges, reject_if_not_applied};
-use super::settings_by_place::{PoliciesAtListeners, on_routes, without_ineffective};
-use super::stack_level::{
-    RareFacts, Stack, StackLevel, delegation_merge, differs_in_unknown, folded_levels,
-};
-use crate::attachment::conflict::{comparison_cost, conflict_winner};
-use crate::attachment::rejection::{Rejection, RejectionFinder};
-use crate::attachment::reported_rejections::{Rejected, rejected};
+use crate::attachment::rejection::RejectionFinder;
 use crate::attachment::{Attachment, attached_to, compared_targets, is_of_classes};
 use crate::kinds::profile::{OnPath, Profile};
 use crate::merge::{EffectivePolicy, TargetFields, fold_cost, fold_levels, policies_read, winner};
@@ -31,6 +21,29 @@ use crate::policy::fuel::{self, Fuel};
 use crate::policy::{ListenerFacts, Policy};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{AncestorPath, to_route};
+
+mod attached;
+mod on_rule;
+mod path_context;
+mod policy_list;
+mod rejected_at;
+mod rejected_merges;
+mod section_conflicts;
+mod settings_by_place;
+mod stack_level;
+mod target_fields_cache;
+
+use attached::ObjectAttachments;
+pub(super) use on_rule::{OnRoute, OnRule, rules_with_filters};
+pub(super) use path_context::PathContext;
+use path_context::RejectionsByAncestor;
+pub use policy_list::PolicyList;
+use rejected_merges::{judge_merges, reject_if_not_applied};
+use settings_by_place::{PoliciesAtListeners, on_routes, without_ineffective};
+use stack_level::{RareFacts, delegation_merge, differs_in_unknown};
+pub use stack_level::{Stack, StackLevel};
+pub(super) use stack_level::{folded_levels, passed_over};
+pub(super) use target_fields_cache::TargetFieldsCache;
 
 /// Looks up each place once and merges each distinct stack once.
 #[derive(Debug)]
@@ -121,61 +134,6 @@ impl<'a> Stacks<'a> {
         self.fuel.spend(attachments.cost);
         self.attachments.insert(key.clone(), attachments.clone());
         attachments
-    }
-
-    /// Why the policy's controllers reject it at a place because of other objects; `None` once the fuel is used up.
-    pub(super) fn rejection_at(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
-        let rejection = self.rejections.rejection_of(self.snapshot, policy, place);
-        self.fuel.spend(self.rejections.fuel_used());
-        rejection.filter(|_| !self.fuel.is_spent())
-    }
-
-    /// The conflict winner: the policy for which another is rejected at a place; `None` once the fuel is used up.
-    pub(super) fn conflict_winner(&mut self, policy: &Policy, place: &Place) -> Option<ObjectKey> {
-        let at = self.at(&place.object);
-        let key = policy.key();
-        let is_mine = |attachment: &Attachment| {
-            attachment.policy.key() == key && attachment.section == place.section
-        };
-        if self.fuel.is_spent() {
-            return None;
-        }
-        let Some((mine, by)) = at.each().find(|(attachment, _)| is_mine(attachment)) else {
-            return self.conflict_winner_of_rejected(policy, &at, place);
-        };
-        if by.is_some() {
-            return by.cloned();
-        }
-        let mut places = at.at_section(&key.gk, place.section.as_ref());
-        let own_place = places.find(|place| place.has(mine))?;
-        self.fuel.spend(comparison_cost(&*own_place.policies));
-        if self.fuel.is_spent() {
-            return None;
-        }
-        conflict_winner(&own_place.policies, policy).map(|winner| winner.key().clone())
-    }
-
-    /// Like [`Stacks::conflict_winner`], for a policy that is not attached because its controllers reject it.
-    fn conflict_winner_of_rejected(
-        &self,
-        policy: &Policy,
-        at: &ObjectAttachments,
-        place: &Place,
-    ) -> Option<ObjectKey> {
-        if rejected(self.snapshot, policy) == Rejected::Nowhere {
-            return None;
-        }
-        let key = policy.key();
-        let others = at.at_section(&key.gk, place.section.as_ref());
-        let others = others.flat_map(|place| place.policies.iter().cloned());
-        let mut compared: Vec<Arc<Policy>> = others.collect();
-        compared.extend(self.snapshot.policy(key).cloned());
-        compared.sort_by(|a, b| a.precedence().cmp(b.precedence()));
-        self.fuel.spend(comparison_cost(&compared));
-        if self.fuel.is_spent() {
-            return None;
-        }
-        conflict_winner(&compared, policy).map(|winner| winner.key().clone())
     }
 
     /// The conditions, besides its places, that the policies on a path with this ancestor path depend on.

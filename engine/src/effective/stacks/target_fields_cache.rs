@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Resolver;
+use crate::effective::Resolver;
 use crate::kinds::profile::{Control, Profile};
 use crate::merge::TargetFields;
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -12,11 +12,16 @@ use crate::policy::fuel;
 use crate::policy::{fields, spec};
 
 /// The fields that targets set, by object and policy kind.
-pub(super) type TargetFieldsCache = HashMap<(ObjectKey, GroupKind), Option<TargetFields>>;
+pub(in crate::effective) type TargetFieldsCache =
+    HashMap<(ObjectKey, GroupKind), Option<TargetFields>>;
 
 impl Resolver<'_> {
     /// The target's own values; `None` if the kind controls none of its fields or if they are unset.
-    pub(super) fn own(&mut self, profile: &Profile, target: &ObjectKey) -> Option<TargetFields> {
+    pub(in crate::effective) fn own(
+        &mut self,
+        profile: &Profile,
+        target: &ObjectKey,
+    ) -> Option<TargetFields> {
         if profile.controls.is_empty() {
             return None;
         }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Resolver;
 use super::ancestor_group::AncestorGroup;
 use crate::attachment::rejection::routes_of;
+use crate::effective::Resolver;
 use crate::kinds::profile::Profile;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;

@@ -10,7 +10,7 @@ use crate::topology::RoutePaths;
 
 /// Caches the paths to the rules of routes.
 #[derive(Debug, Default)]
-pub(super) struct RoutePathCache {
+pub(in crate::effective) struct RoutePathCache {
     known: HashMap<ObjectKey, RoutePaths, PrehashedBuildHasher>,
     /// The Namespace of the last route: routes come namespace by namespace.
     namespace: Option<ObjectKey>,
@@ -20,7 +20,11 @@ pub(super) struct RoutePathCache {
 
 impl RoutePathCache {
     /// The paths to all rules of a route.
-    pub(super) fn of_route(&mut self, namespace: &ObjectKey, route: &Arc<Object>) -> RoutePaths {
+    pub(in crate::effective) fn of_route(
+        &mut self,
+        namespace: &ObjectKey,
+        route: &Arc<Object>,
+    ) -> RoutePaths {
         let known = self.known.entry(route.key.clone());
         known
             .or_insert_with(|| RoutePaths::to_rules(namespace, route))
@@ -28,7 +32,7 @@ impl RoutePathCache {
     }
 
     /// The Namespace of a route.
-    pub(super) fn namespace(&mut self, route: &Object) -> ObjectKey {
+    pub(in crate::effective) fn namespace(&mut self, route: &Object) -> ObjectKey {
         let known = self.namespace.take();
         let known = known.filter(|known| known.name == route.key.namespace);
         let namespace = known.unwrap_or_else(|| namespace_key(&route.key.namespace));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Resolver, controllers_follow};
+use crate::effective::{Resolver, controllers_follow};
 use crate::kinds::profile::Profile;
 use crate::model::ids::ObjectKey;
 use crate::model::level::{Level, Step};

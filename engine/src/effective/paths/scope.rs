@@ -9,9 +9,9 @@ use crate::model::level::Level;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathScope {
     /// The level at which the paths end; `None` if there are no paths.
-    pub(super) end: Option<Level>,
+    pub(in crate::effective) end: Option<Level>,
     /// Sections that direct policies distinguish.
-    pub(super) sections: BTreeSet<Arc<str>>,
+    pub(in crate::effective) sections: BTreeSet<Arc<str>>,
 }
 
 // === impl PathScope ===

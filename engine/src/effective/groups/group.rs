@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::stack_level::{Stack, StackLevel, folded_levels, passed_over};
-use super::{PathGroup, PathSet, StackAndEffective};
+use crate::effective::stacks::{Stack, StackLevel, folded_levels, passed_over};
+use crate::effective::{PathGroup, PathSet, StackAndEffective};
 use crate::kinds::profile::{DictatedBy, Profile};
 use crate::merge::{EffectivePolicy, Participants, PolicyOutcome, fold_levels, policy_outcome};
 use crate::model::ids::{ObjectKey, Place};
@@ -18,7 +18,7 @@ use crate::topology::places;
 
 impl PathGroup {
     /// The profile that applies to these paths; `None` if no policy is attached.
-    pub(super) fn facts(&self) -> Option<&Profile> {
+    fn facts(&self) -> Option<&Profile> {
         let mut policies = self.stack.iter().flat_map(|level| level.policies.iter());
         policies.next().map(|policy| &*policy.profile)
     }

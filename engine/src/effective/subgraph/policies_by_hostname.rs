@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::Resolver;
-use super::subgraph::Subgraphs;
+use super::Subgraphs;
+use crate::effective::Resolver;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::Object;
 use crate::policy::fuel;

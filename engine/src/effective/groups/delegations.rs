@@ -1,61 +1,16 @@
-//! Delegation of routes in the subgraph around an object.
+//! Rules of routes that requests reach by delegation.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Resolver;
-use super::ancestor_group::{AncestorGroup, RulesReached};
-use super::subgraph::{Subgraph, Subgraphs};
+use super::ancestor_group::AncestorGroup;
+use crate::effective::Resolver;
+use crate::effective::subgraph::{RulesReached, Subgraph};
 use crate::model::ids::ObjectKey;
 use crate::model::level::{Level, Step};
 use crate::model::maps::HashSet;
-use crate::model::object::{Node, Object};
-use crate::policy::fuel;
-use crate::state::snapshot::Snapshot;
-use crate::topology::{AncestorPath, AncestorPaths, OwnPaths, RoutePath};
-
-impl OwnPaths for Subgraphs<'_> {
-    fn snapshot(&self) -> &Snapshot {
-        self.snapshot
-    }
-
-    fn own_paths(&mut self, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
-        let Node::Route { hostnames, .. } = &route.node else {
-            return Vec::new();
-        };
-        if self.fuel.is_spent() {
-            return Vec::new();
-        }
-        let candidate_listeners = self.candidate_listeners(route);
-        let closed = self.closed(route);
-        let compared = candidate_listeners.hostname_count() * hostnames.len().max(1);
-        self.fuel.spend(1 + compared / fuel::HOSTNAMES);
-        let paths = candidate_listeners.fitting(hostnames);
-        let open = paths.filter(|path| !closed.contains(*path));
-        let open: Vec<Rc<AncestorPath>> = open.cloned().collect();
-        self.by_hostname(route, &open).unwrap_or(open)
-    }
-}
-
-impl Subgraphs<'_> {
-    /// The ancestor paths of a route through routes that delegate to it.
-    pub(super) fn delegated_paths(&mut self, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
-        let mut delegated = std::mem::take(&mut self.delegated);
-        let paths = delegated.paths_to(self, route);
-        self.delegated = delegated;
-        self.fuel.spend(paths.len() / fuel::GROUPS);
-        paths
-    }
-
-    /// The rules of a route that requests on an ancestor path reach.
-    pub(super) fn rules_reached(
-        &self,
-        path: &Rc<AncestorPath>,
-        route: &Arc<Object>,
-    ) -> RulesReached {
-        self.delegated.rules_reached(self.snapshot, path, route)
-    }
-}
+use crate::model::object::Object;
+use crate::topology::{AncestorPath, AncestorPaths, RoutePath};
 
 impl Resolver<'_> {
     /// Splits groups of ancestor paths whose requests reach different rules of a route because of delegation.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Resolver;
+use crate::effective::Resolver;
 use crate::kinds::profile::{Profile, ReplacingFilter};
 use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -16,30 +16,30 @@ use crate::topology::delegation::rules_of;
 
 /// The facts of a rule on which the settings in force there depend.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct OnRule {
+pub(in crate::effective) struct OnRule {
     /// The filters that controllers use in place of settings: the index in the profile, and the value.
     filters: Vec<(usize, JsonText)>,
     /// Whether it answers requests without a backend, and settings are in force for these.
-    pub(super) without_backend: bool,
+    pub(in crate::effective) without_backend: bool,
 }
 
 /// The facts of a route, and of the rules at the end of a path, on which the settings in force there depend.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OnRoute<'a> {
+pub(in crate::effective) struct OnRoute<'a> {
     /// The kind of the route.
-    pub(super) kind: &'a GroupKind,
+    pub(in crate::effective) kind: &'a GroupKind,
     /// Whether the rules answer requests without a backend, and settings are in force for these.
-    pub(super) without_backend: bool,
+    pub(in crate::effective) without_backend: bool,
 }
 
 /// The rules of a route that have such filters, by label.
-pub(super) type RulesWithFilters = Vec<(Arc<str>, OnRule)>;
+pub(in crate::effective) type RulesWithFilters = Vec<(Arc<str>, OnRule)>;
 
 // === impl OnRule ===
 
 impl OnRule {
     /// The facts of the rule to which a route path leads.
-    pub(super) fn at_end(
+    pub(in crate::effective) fn at_end(
         profile: &Profile,
         with_filters: &RulesWithFilters,
         route: &Object,
@@ -73,7 +73,7 @@ impl OnRule {
 
 impl Resolver<'_> {
     /// The effective policy on a rule whose filters replace some of its settings.
-    pub(super) fn effective_on_rule(
+    pub(in crate::effective) fn effective_on_rule(
         &mut self,
         profile: &Profile,
         effective: Shared<EffectivePolicy>,
@@ -92,7 +92,10 @@ impl Resolver<'_> {
 }
 
 /// The rules of a route with filters that controllers use in place of settings of the kind.
-pub(super) fn rules_with_filters(profile: &Profile, route: &Object) -> RulesWithFilters {
+pub(in crate::effective) fn rules_with_filters(
+    profile: &Profile,
+    route: &Object,
+) -> RulesWithFilters {
     let facts: &[ReplacingFilter] = &profile.merging.replaced_by_filters;
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::ancestor_group::AncestorGroup;
-use super::subgraph::Subgraph;
-use super::{PathGroup, Resolver};
+use crate::effective::subgraph::Subgraph;
+use crate::effective::{PathGroup, Resolver};
 use crate::kinds::profile::Profile;
 use crate::model::ids::ObjectKey;
 use crate::model::level::{Level, Step};

@@ -15,8 +15,8 @@ use crate::policy::fuel;
 
 /// The policies attached to one object.
 #[derive(Debug)]
-pub(super) struct ObjectAttachments {
-    pub(super) attachments: Rc<[Attachment]>,
+pub(in crate::effective) struct ObjectAttachments {
+    pub(in crate::effective) attachments: Rc<[Attachment]>,
     /// Their kinds, sorted.
     pub(super) kinds: Vec<GroupKind>,
     /// Whether some of them apply to only a part of the requests that arrive here.
@@ -95,14 +95,16 @@ impl ObjectAttachments {
     }
 
     /// Each attachment with the policy for which it is rejected, for kinds whose policies conflict across sections.
-    pub(super) fn each(&self) -> impl Iterator<Item = (&Attachment, Option<&ObjectKey>)> {
+    pub(in crate::effective) fn each(
+        &self,
+    ) -> impl Iterator<Item = (&Attachment, Option<&ObjectKey>)> {
         let rejected = &self.rejected_and_places().rejected;
         let attachments = self.attachments.iter().enumerate();
         attachments.map(|(i, attachment)| (attachment, rejected.get(i).and_then(Option::as_ref)))
     }
 
     /// Whether a policy of a kind is attached to a section.
-    pub(super) fn has_section_policies(&self, profile: &Profile) -> bool {
+    pub(in crate::effective) fn has_section_policies(&self, profile: &Profile) -> bool {
         let mut places = self.rejected_and_places().places.iter();
         places.any(|place| place.section.is_some() && place.kind == profile.gk)
     }

@@ -1,14 +1,10 @@
 //! Ancestor paths that carry the same policies.
 
-use std::sync::Arc;
-
-use super::Stack;
-use super::path_context::PathContext;
+use crate::effective::Stack;
+use crate::effective::stacks::PathContext;
+use crate::effective::subgraph::RulesReached;
 use crate::model::shared::Shared;
 use crate::topology::AncestorPaths;
-
-/// The labels of the rules of a route that requests reach, if delegation keeps some of them away.
-pub(super) type RulesReached = Option<Vec<Arc<str>>>;
 
 /// Ancestor paths that carry the same policies.
 #[derive(Clone, Debug)]

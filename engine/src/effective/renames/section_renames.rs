@@ -21,7 +21,7 @@ struct ComparedRule {
 }
 
 /// The renames of a change of `objects`, and those of the rules of routes among them.
-pub(super) fn with_rules<'r>(
+pub(in crate::effective) fn with_rules<'r>(
     renames: &'r Renames,
     [before, after]: [&Snapshot; 2],
     objects: &[ObjectKey],

@@ -15,13 +15,13 @@ use crate::topology::{AncestorPath, listeners_of};
 
 /// The conditions of an ancestor path. Most paths have the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct PathContext {
+pub(in crate::effective) struct PathContext {
     /// The only namespace that requests come from, for kinds that depend on it.
     consumer: Option<Arc<str>>,
     /// Policies that the controller of this path rejects and the controller of another accepts; sorted.
     without: Option<Rc<[ObjectKey]>>,
     /// The facts of the listener that policies depend on.
-    pub(super) listener: ListenerFacts,
+    pub(in crate::effective) listener: ListenerFacts,
 }
 
 /// Policies of a kind that are rejected on some paths, and the ancestors for which they are rejected.
@@ -74,7 +74,7 @@ impl RejectionsByAncestor {
     }
 
     /// The facts of a listener that policies of a kind depend on.
-    pub(super) fn listener(
+    pub(in crate::effective) fn listener(
         &mut self,
         snapshot: &Snapshot,
         profile: &Profile,
