@@ -1,6 +1,8 @@
 //! Effective policies around an object, path by path.
 //!
-//! Paths that carry the same policies form one [`PathGroup`], which is merged and reported once.
+//! Paths that carry the same policies form one [`PathGroup`], which is merged and reported once. To find them, `subgraph` looks
+//! for the routes and ancestor paths around an object, `stacks` for the policies on a path, and `groups` combines both; `applying`,
+//! `impact`, `protection` and `traffic` ask the [`Resolver`].
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -19,54 +21,29 @@ use crate::policy::{ListenerFacts, Policy, TargetRef};
 use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::AncestorPaths;
 
-mod ancestor_group;
 pub mod applying;
 mod arena;
-mod attached;
-mod called_services;
-mod candidate_listeners;
-mod delegations;
 mod gateway_by_label;
-mod group;
 mod groups;
-mod hostnames_of_new_listeners;
 pub mod impact;
-mod narrow_listeners;
-mod on_rule;
-mod other_controllers;
-mod path_context;
-mod path_set;
-mod policies_by_hostname;
-mod policy_list;
+mod paths;
 pub mod protection;
-mod rejected_merges;
 pub mod renames;
-mod route_path_cache;
-mod routes;
-mod scope;
-mod section_conflicts;
-pub mod section_renames;
-mod settings_by_place;
-mod stack;
-mod stack_level;
+mod stacks;
 mod subgraph;
-mod target_fields_cache;
 pub mod traffic;
 mod unreachable_rules;
 
 use arena::Arena;
 pub(crate) use gateway_by_label::{gateway_in_front_of, is_excluded, names_same_gateway};
-pub use groups::{controllers_follow, controllers_follow_parents};
-pub use narrow_listeners::{has_narrower_listener, narrower_listeners};
-pub use path_set::PathSet;
-pub use policy_list::PolicyList;
-use route_path_cache::RoutePathCache;
-pub use routes::Routes;
-pub use scope::PathScope;
-use stack::Stacks;
-pub use stack_level::{Stack, StackLevel};
+pub use groups::{
+    controllers_follow, controllers_follow_parents, has_narrower_listener, narrower_listeners,
+};
+use paths::RoutePathCache;
+pub use paths::{PathScope, PathSet, Routes};
+pub use stacks::{PolicyList, Stack, StackLevel};
+use stacks::{Stacks, TargetFieldsCache};
 use subgraph::{Subgraph, Subgraphs};
-use target_fields_cache::TargetFieldsCache;
 pub use unreachable_rules::TakenBy;
 use unreachable_rules::UnreachableRules;
 

@@ -27,6 +27,7 @@ mod hostnames;
 mod isolation;
 mod listener_owners;
 mod not_accepted_reason;
+mod not_attached_reason;
 mod policies_by_hostname;
 pub mod reports;
 mod route_kinds;
@@ -45,8 +46,7 @@ pub use ancestor_paths::AncestorPaths;
 pub(crate) use ancestor_paths::SharedAncestorPaths;
 pub use attached_kinds::attached_of_own_kind;
 pub use attachment::{
-    DelegatedEntry, ParentAttachment, attachment, attachment_cost, delegated, one_rule,
-    takes_none_of, unsupported_filter, unusable, waypoint,
+    DelegatedEntry, ParentAttachment, attachment, attachment_cost, delegated, unusable,
 };
 pub use client_certificates::{
     ClientCertificateField, GatewayClientCertificates, gateway_client_certificates,
@@ -59,6 +59,7 @@ pub use listener_owners::{gateways_around, listener_owners_around, owners_of};
 pub use not_accepted_reason::{
     not_there, reason_for_all_listeners, why_not_joined, why_unaccepted,
 };
+pub use not_attached_reason::not_attached_at;
 pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{
     KeptOut, RouteKindConflicts, kept_out, kept_out_by, may_keep_out, perhaps_kept_out,

@@ -10,7 +10,7 @@ use attache_engine::admission::settings::Guard;
 use attache_engine::effective::Resolver;
 use attache_engine::effective::impact::objects_to_compare;
 use attache_engine::effective::renames::Renames;
-use attache_engine::effective::section_renames::renamed_sections;
+use attache_engine::effective::renames::renamed_sections;
 use attache_engine::model::ids::{GroupKind, ObjectKey};
 use attache_engine::model::level::Level;
 use attache_engine::routing::RouteVersions;

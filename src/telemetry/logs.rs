@@ -185,7 +185,7 @@ mod tests {
     use super::wanted;
 
     #[test]
-    fn a_bare_level_is_of_attache() {
+    fn a_level_alone_is_of_attache() {
         assert_eq!(wanted("debug"), "warn,attache=debug");
         assert_eq!(wanted("hyper=trace, WARN"), "warn,hyper=trace,attache=WARN");
         assert_eq!(wanted(""), "warn");

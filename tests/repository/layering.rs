@@ -6,7 +6,7 @@
 
 mod checker;
 mod circles;
-mod source;
+pub(crate) mod source;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -221,7 +221,7 @@ fn read_as_values(path: &str, text: &str) -> Vec<String> {
 }
 
 /// The source of both packages: each file's path and text.
-fn sources() -> Vec<(String, String)> {
+pub(crate) fn sources() -> Vec<(String, String)> {
     let mut files = Vec::new();
     for name in ["src", "engine/src"] {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);

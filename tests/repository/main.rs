@@ -11,6 +11,7 @@
 
 mod chart;
 mod definition;
+mod glossary;
 mod layering;
 mod packaging;
 mod reliability;

@@ -1,14 +1,12 @@
-//! Groups the paths through a subgraph, for one policy kind.
+//! Groups the paths through a subgraph, for one policy kind: paths that carry the same policies become one [`PathGroup`]. The files
+//! below split groups further, or leave policies out, where controllers distinguish paths.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::ancestor_group::{AncestorGroup, RulesReached};
-use super::delegations::{delegating, reaching};
-use super::on_rule::{OnRoute, OnRule, rules_with_filters};
-use super::path_context::PathContext;
-use super::subgraph::Subgraph;
+use super::stacks::{OnRoute, OnRule, PathContext, rules_with_filters};
+use super::subgraph::{RulesReached, Subgraph};
 use super::{PathGroup, PathSet, Resolver, Stack};
 use crate::kinds::profile::{DelegationFile, Parent, Profile, ServiceAs};
 use crate::merge::TargetFields;
@@ -26,6 +24,17 @@ use crate::topology::{
     AncestorPath, AncestorPaths, RoutePath, RoutePaths, backend, to_backends, to_route, to_rules,
     unaccepted,
 };
+
+mod ancestor_group;
+mod called_services;
+mod delegations;
+mod group;
+mod narrow_listeners;
+mod other_controllers;
+
+use ancestor_group::AncestorGroup;
+use delegations::{delegating, reaching};
+pub use narrow_listeners::{has_narrower_listener, narrower_listeners};
 
 /// Route paths that carry the same policies.
 #[derive(Clone, Debug)]
@@ -134,7 +143,7 @@ impl Resolver<'_> {
     }
 
     /// The group of ancestor paths that end above the routes.
-    pub(super) fn group_above_routes(
+    fn group_above_routes(
         &mut self,
         profile: &Profile,
         group: AncestorGroup,
@@ -319,7 +328,7 @@ impl Resolver<'_> {
     }
 
     /// Groups ancestor paths by the policies attached to them, in the order of the paths.
-    pub(super) fn ancestor_groups(
+    fn ancestor_groups(
         &mut self,
         focus: Option<&ObjectKey>,
         profile: &Profile,

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
 use crate::attachment::conflict_at_another_target::affected_by_policy;
-use crate::effective::renames::Renames;
-use crate::effective::section_renames::with_rules;
+use crate::effective::renames::{Renames, with_rules};
 use crate::effective::{PathScope, PathSet, Resolver, Routes};
 use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
@@ -46,8 +45,8 @@ pub struct EffectiveChange {
     pub before: Shared<EffectivePolicy>,
     /// The effective policy after.
     pub after: Shared<EffectivePolicy>,
-    /// Whether the paths exist before and after. A path that appears or disappears with its listener, route or
-    /// backend does not count as a change of policy.
+    /// Whether the paths exist before and after. Of a path that appears or disappears: whether its route path and its listener do,
+    /// and the change edits no route.
     pub exists_before_and_after: bool,
     /// Whether requests reached the effective targets before, and reach them on no path after.
     pub detached: bool,
@@ -79,6 +78,12 @@ impl EffectiveChange {
     /// which nothing is in force.
     pub fn alters_settings(&self) -> bool {
         self.on_replaced_paths.is_none() || !self.before.same_settings(&self.after)
+    }
+
+    /// Whether it counts as a change of policy. A path that appears or disappears with its listener, route or backend does not,
+    /// unless requests came by other paths before.
+    pub fn is_policy_change(&self) -> bool {
+        self.exists_before_and_after || self.on_replaced_paths.is_some()
     }
 
     /// The number of paths.

@@ -125,10 +125,10 @@ fn losses<'a, P: Ord>(
         let mut losing = LossFinder::new(profile, protection);
         let mut others = OtherKinds::new(states, profile, protection);
         let mut losses: BTreeMap<(bool, P), (ProtectionLoss, HashSet<Compared>)> = BTreeMap::new();
-        let stay = changes.iter().copied().filter(|change| {
-            !change.no_longer_taken
-                && (change.exists_before_and_after || change.on_replaced_paths.is_some())
-        });
+        let stay = changes
+            .iter()
+            .copied()
+            .filter(|change| !change.no_longer_taken && change.is_policy_change());
         for change in stay.filter(|change| !is_cut_off(after, change)) {
             let (before, after) = (change.before.clone(), change.after.clone());
             let id = (change.on_replaced_paths.clone(), before, after);

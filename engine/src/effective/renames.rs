@@ -11,6 +11,11 @@ use crate::model::level::Step;
 use crate::state::snapshot::namespace_key;
 use crate::topology::{AncestorPath, ListenerEndpoint, RoutePath, RoutePaths};
 
+mod section_renames;
+
+pub use section_renames::renamed_sections;
+pub(super) use section_renames::with_rules;
+
 /// Objects that are the same although their names differ. Paths before the change are compared
 /// under the names after it. Renaming a Namespace renames the objects in it.
 #[derive(Clone, Debug, Default)]

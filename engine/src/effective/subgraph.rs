@@ -1,11 +1,11 @@
-//! The subgraph of the topology that is reachable from one object.
+//! The subgraph of the topology that is reachable from one object: routes with their ancestor paths, and backends. The files below find
+//! the ancestor paths of one route: through listeners, through routes that delegate to it, and by hostname.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::candidate_listeners::{CandidateListener, CandidateListeners};
-use super::routes::Routes;
+use super::paths::Routes;
 use crate::attachment::rejection::{RejectionFinder, routes_of};
 use crate::attachment::{attached_to, compared_targets};
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
@@ -23,6 +23,13 @@ use crate::topology::{
     through_service,
 };
 
+mod candidate_listeners;
+mod delegated_paths;
+mod policies_by_hostname;
+
+use candidate_listeners::{CandidateListener, CandidateListeners};
+pub(super) use delegated_paths::RulesReached;
+
 /// Routes with their ancestor paths, and objects that may have no route. Routes with equal
 /// acceptance share one list.
 #[derive(Debug, Default)]
@@ -38,32 +45,32 @@ pub(super) struct Subgraph {
 /// Finds subgraphs and caches their parts.
 #[derive(Debug)]
 pub(super) struct Subgraphs<'a> {
-    pub(super) snapshot: &'a Snapshot,
-    pub(super) delegated: DelegatedPaths,
-    pub(super) parents: HashMap<ObjectKey, Rc<ListenerOwner>, PrehashedBuildHasher>,
+    snapshot: &'a Snapshot,
+    delegated: DelegatedPaths,
+    parents: HashMap<ObjectKey, Rc<ListenerOwner>, PrehashedBuildHasher>,
     candidates: maps::HashMap<AcceptanceKey, Rc<CandidateListeners>>,
     lists: SharedAncestorPaths,
     /// The ancestor paths of each route, cached because each policy kind asks for them.
     ancestors: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
     /// The paths that requests to a route take, if policies of other listeners apply to them.
-    pub(super) taken: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
+    taken: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
     /// The namespaces that requests come from, by the object that they go to.
     consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, PrehashedBuildHasher>,
     kept_out: RouteKindConflicts<'a>,
     rejections: Rc<RejectionFinder>,
-    pub(super) fuel: Fuel,
+    fuel: Fuel,
 }
 
 /// A Gateway or `ListenerSet`, with the ancestor paths through it.
 #[derive(Debug)]
-pub(super) struct ListenerOwner {
+struct ListenerOwner {
     object: Arc<Object>,
     ancestor_paths: Vec<ListenerPath>,
     /// The hostname of each listener, in the order of the spec.
     hostnames: Vec<ListenerHostname>,
     /// The listeners whose policies apply to requests by hostname, if these need not be the listeners
     /// that the requests arrive at.
-    pub(super) by_hostname: Option<PoliciesByHostname>,
+    by_hostname: Option<PoliciesByHostname>,
 }
 
 /// Everything but hostnames that acceptance depends on: routes that are equal in this have the same candidate
@@ -309,7 +316,7 @@ impl<'a> Subgraphs<'a> {
 
     /// Ancestor paths that a route does not take because their listeners keep it out for older routes of another
     /// kind.
-    pub(super) fn closed(&mut self, route: &Arc<Object>) -> maps::HashSet<Rc<AncestorPath>> {
+    fn closed(&mut self, route: &Arc<Object>) -> maps::HashSet<Rc<AncestorPath>> {
         let mut closed = maps::HashSet::default();
         let Node::Route { parents, .. } = &route.node else {
             return closed;
@@ -352,7 +359,7 @@ impl<'a> Subgraphs<'a> {
     }
 
     /// The candidate listeners of routes like this one, sorted.
-    pub(super) fn candidate_listeners(&mut self, route: &Object) -> Rc<CandidateListeners> {
+    fn candidate_listeners(&mut self, route: &Object) -> Rc<CandidateListeners> {
         let Node::Route { parents, .. } = &route.node else {
             return Rc::default();
         };

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::effective::hostnames_of_new_listeners::{HostnamesTaken, NewListeners};
 use crate::effective::renames::Renames;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{BackendRef, Node, Object, is_route};
@@ -16,6 +15,10 @@ use crate::topology::{
     gateways_around, listener_endpoint, listeners, missing_class, not_usable, owners_of,
     routes_in_conflict_at, unreached,
 };
+
+mod hostnames_of_new_listeners;
+
+use hostnames_of_new_listeners::{HostnamesTaken, NewListeners};
 
 /// The effect of a change on the requests of routes that remain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

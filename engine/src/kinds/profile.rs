@@ -1,4 +1,8 @@
 //! Facts about a policy kind, each with its source: configuration, built-in profile, CRD, default.
+//!
+//! `file` reads them from YAML and `derive` from a CRD; `resolve` chooses among the sources. The facts themselves are in `parts`,
+//! `rejection`, `in_force`, `caveats` and `weakness`, with `values` for what they have in common; `controller` has those about a controller of
+//! Gateways.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -10,91 +14,53 @@ use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 use crate::model::section::{PortsBy, SectionNames};
 
-mod acts_through;
-mod addresses;
-mod annotation_value;
-mod at_path;
 mod builtin;
 mod caveats;
-mod condition;
 mod controller;
-mod delegation;
 mod derive;
-mod excluded_targets;
 mod facts;
 pub mod file;
-mod generated_policy;
-mod generated_rule;
-mod ignored_settings;
-mod ineffective;
-mod listeners;
-mod lists;
-mod narrow;
-mod not_applied;
-mod open_rules;
-mod out_of_place;
+mod in_force;
 mod parts;
-mod paths;
-mod ports;
 mod profile_rules;
-mod read;
-mod references;
-mod rejected_if;
-mod replacing_filter;
-mod reported_invalid;
-mod requirements;
+mod rejection;
 mod resolve;
-mod retained;
-mod routes;
 mod schema;
-mod stored;
-mod unsupported_filters;
+mod values;
 mod vocabulary;
-mod wanted;
 mod weakness;
 
-pub use acts_through::ActsThrough;
-pub(crate) use at_path::{ANY_VALUE, collect};
 pub use builtin::{Builtin, BuiltinProfiles};
 pub use caveats::Caveat;
-pub use condition::{FieldConditions, PolicyCondition};
-
 pub use controller::{
-    AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GrpcCallsAsPaths,
+    AttachedKindFile, ControllerFile, DelegationFile, DelegationMerge, DelegationMergeFile,
+    ExpressionPaths, GeneratedPolicyFile, GeneratedRouteFile, GeneratedRuleFile, GrpcCallsAsPaths,
     GrpcMethodAlone, ListenerIsolation, OneRouteListenersFile, RejectedListeners, RejectedServices,
-    RuleLists, RuleOrder, TrailingSlash,
+    RuleLists, RuleOrder, TrailingSlash, UnsupportedFilterEffect, UnsupportedFiltersFile,
 };
-pub use delegation::{DelegationFile, DelegationMerge, DelegationMergeFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
-pub use excluded_targets::ExcludedTargets;
 pub use facts::{Named, strategy_text};
 pub use file::{NothingToApplyToCondition, PartitionBy};
-pub use generated_policy::GeneratedPolicyFile;
-pub use generated_rule::GeneratedRuleFile;
-pub use ignored_settings::IgnoredSettings;
-pub use ineffective::{Ineffective, OnPath};
-pub use listeners::OnListeners;
-pub use not_applied::NotApplied;
-pub use out_of_place::{ApplicableTo, OutOfPlace};
+pub use in_force::{
+    ActsThrough, ApplicableTo, IgnoredSettings, Ineffective, NotApplied, OnListeners, OnPath,
+    OnRoutes, OutOfPlace, PortSettings, ReplacingFilter,
+};
 pub use parts::{
     Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Merging, Protection,
     RefField, StanzaNames, Strategies,
 };
-pub use paths::SpecPath;
-pub use ports::PortSettings;
 pub use profile_rules::{ProfileRules, is_policy_kind};
-pub use references::{Reference, WhenRejected};
-pub use rejected_if::{RejectedIf, TargetCondition};
-pub use replacing_filter::ReplacingFilter;
-pub use reported_invalid::ReportedInvalid;
-pub use requirements::Requirement;
-pub use routes::OnRoutes;
+pub use rejection::{
+    ExcludedTargets, Reference, RejectedIf, ReportedInvalid, Requirement, TargetCondition,
+    WhenRejected,
+};
 pub use schema::{
     Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, PathStep, Pattern, REQUIRED,
     Shape, SpecRule, Unknown, VersionSchema, Violation,
 };
-pub use unsupported_filters::{UnsupportedFilterEffect, UnsupportedFiltersFile};
+pub(crate) use values::at_path::{ANY_VALUE, collect};
+pub use values::{FieldConditions, PolicyCondition, SpecPath};
 pub use vocabulary::*;
 pub use weakness::{Alternatives, OpenTarget, Weakness, WeaknessResult};
 

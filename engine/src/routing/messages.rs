@@ -14,9 +14,7 @@ use super::text_match::TextMatch;
 use crate::kinds::profile::RuleOrder;
 use crate::model::object::{Object, ParentRef};
 use crate::state::snapshot::Snapshot;
-use crate::topology::{
-    ListenerFault, NotAttachedReason, one_rule, takes_none_of, unsupported_filter, waypoint,
-};
+use crate::topology::{ListenerFault, NotAttachedReason, not_attached_at};
 
 /// The most alternatives to list.
 const MAX_ALTERNATIVES: usize = 5;
@@ -169,19 +167,17 @@ pub(super) fn not_attached(
         NotAttachedReason::Isolated => format!(
             "listener {listener} leaves its hostnames to listeners on the port with more specific hostnames"
         ),
-        NotAttachedReason::Namespace => {
-            takes_none_of(snapshot, entry.owner, entry.listener, &route.key.namespace)
-        }
-        NotAttachedReason::SelectorUnreadable => format!(
-            "the namespace selector of listener {listener} cannot be read, so attache does not know from which namespaces it takes routes"
-        ),
         NotAttachedReason::ListenerNotAccepted(why) => {
             format!("listener {listener} is not accepted: {why}")
         }
-        NotAttachedReason::Waypoint => waypoint(entry.owner),
-        NotAttachedReason::Rules => one_rule(&route.key.gk),
-        NotAttachedReason::Filter => unsupported_filter(snapshot, entry.owner, route),
         NotAttachedReason::Reported => "its status says that it is not accepted".to_owned(),
+        NotAttachedReason::Namespace
+        | NotAttachedReason::SelectorUnreadable
+        | NotAttachedReason::Waypoint
+        | NotAttachedReason::Rules
+        | NotAttachedReason::Filter => {
+            not_attached_at(snapshot, (entry.owner, entry.listener), route, parent, why)
+        }
     }
 }
 

@@ -4,24 +4,21 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::accept::{
-    NotAttachedReason, OwnListener, fits_service, rejected_filter, why_not_attached,
-};
+use super::accept::{NotAttachedReason, OwnListener, fits_service, why_not_attached};
 use super::acceptance::{listeners, listeners_of};
 use super::delegation::{self, Unfollowed};
-use super::not_accepted_reason::{conflict, no_parent, not_joined, not_there};
+use super::not_accepted_reason::{no_parent, not_joined, not_there};
+use super::not_attached_reason::not_attached;
 use super::route_kinds::{RouteKindConflicts, kept_out_by, may_keep_out};
 use super::route_path::{Unreached, unreached};
 use super::{AncestorPath, OwnPaths, through_listeners};
 use crate::kinds::profile::DelegationFile;
 use crate::model::acceptance::{Listeners, SetRejection};
-use crate::model::hint::nearest;
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, Place};
 use crate::model::level::Level;
-use crate::model::object::{BackendRef, From, Listener, Node, Object, ParentRef, is_route};
+use crate::model::object::{BackendRef, Listener, Node, Object, ParentRef, is_route};
 use crate::policy::fuel;
-use crate::state::snapshot::{Snapshot, namespace_key};
-use crate::topology::reports::of_route;
+use crate::state::snapshot::Snapshot;
 
 /// The result of a parentRef.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -243,117 +240,6 @@ fn at_listeners(
 
 fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
     parent.section.as_ref() == Some(&listener.name)
-}
-
-/// Why no listener of an object accepts a route.
-fn not_attached(
-    snapshot: &Snapshot,
-    closest: Option<(NotAttachedReason, &Listener)>,
-    owner: &Object,
-    route: &Object,
-    parent: &ParentRef,
-) -> String {
-    let (owner_object, owner) = (owner, &owner.key);
-    let Some((why, listener)) = closest else {
-        return format!("{owner} has no listener");
-    };
-    let name = &listener.name;
-    match (why, &parent.section, parent.port) {
-        (NotAttachedReason::Waypoint, ..) => waypoint(owner_object),
-        (_, Some(section), _) if section != name => {
-            let names = listeners_of(owner_object)
-                .iter()
-                .map(|listener| &*listener.name);
-            let near = nearest(section, &names.collect::<Vec<_>>());
-            let near = near.map(|name| format!("; did you mean {name}?"));
-            let near = near.unwrap_or_default();
-            format!("{owner} has no listener {section}{near}")
-        }
-        (NotAttachedReason::Port, None, Some(port)) => {
-            format!("{owner} has no listener on port {port}")
-        }
-        (NotAttachedReason::Section | NotAttachedReason::Port, ..) => {
-            format!("listener {name} has port {}", listener.port)
-        }
-        (NotAttachedReason::Kind | NotAttachedReason::Protocol, ..) => {
-            format!("listener {name} takes no {}", route.key.gk.kind)
-        }
-        (NotAttachedReason::Hostname, ..) => {
-            let own = listener.hostname.as_deref().unwrap_or_default();
-            format!("listener {name} has hostname {own}, which matches no hostname of the route")
-        }
-        (NotAttachedReason::Isolated, ..) => {
-            let own = listener.hostname.as_deref().unwrap_or("every host");
-            format!(
-                "listener {name} serves {own}, but leaves the hostnames of the route to listeners on its port with more specific hostnames"
-            )
-        }
-        (NotAttachedReason::Namespace, ..) => {
-            takes_none_of(snapshot, owner_object, listener, &route.key.namespace)
-        }
-        (NotAttachedReason::SelectorUnreadable, ..) => format!(
-            "the namespace selector of listener {name} cannot be read, so attache does not know from which namespaces it takes routes"
-        ),
-        (NotAttachedReason::ListenerNotAccepted(why), ..) => {
-            let why = conflict(snapshot, why, owner_object, name);
-            format!("listener {name} is not accepted: {why}")
-        }
-        (NotAttachedReason::Rules, ..) => one_rule(&route.key.gk),
-        (NotAttachedReason::Filter, ..) => unsupported_filter(snapshot, owner_object, route),
-        (NotAttachedReason::Reported, ..) => {
-            let report = of_route(snapshot, route, parent);
-            let report = report.map_or_else(String::new, ToString::to_string);
-            format!("the controller of {owner} reports {report}")
-        }
-    }
-}
-
-/// The message that a waypoint takes no routes.
-pub fn waypoint(owner: &Object) -> String {
-    format!(
-        "{} is a waypoint, which takes no routes: name the Service as the parent",
-        owner.key
-    )
-}
-
-/// The message that a controller serves only routes of a kind that have one rule.
-pub fn one_rule(kind: &GroupKind) -> String {
-    format!(
-        "its controller serves only {}s with exactly one rule",
-        kind.kind
-    )
-}
-
-/// The message that a controller serves no rule of a route because of a filter that it does not support.
-pub fn unsupported_filter(snapshot: &Snapshot, owner: &Object, route: &Object) -> String {
-    let filter = rejected_filter(snapshot, owner, route).map_or("", |filter| filter);
-    format!("its controller does not support the filter {filter}, and serves none of its rules")
-}
-
-/// The message that a listener takes no routes of a namespace, with those that it takes. Without the Namespace it is not
-/// known which labels it has.
-pub fn takes_none_of(
-    snapshot: &Snapshot,
-    owner: &Object,
-    listener: &Listener,
-    namespace: &Arc<str>,
-) -> String {
-    let name = &listener.name;
-    let from = match &listener.routes_from {
-        From::Selector(selector) if snapshot.get(&namespace_key(namespace)).is_none() => format!(
-            ", unless Namespace {namespace}, which attache does not know, has the labels that it selects: {selector}"
-        ),
-        From::Selector(selector) => {
-            format!(", only of namespaces with the labels that it selects: {selector}")
-        }
-        From::Same => format!(
-            ", only of its own namespace {} (allowedRoutes.namespaces.from: Same, the default)",
-            owner.key.namespace
-        ),
-        From::None => ": allowedRoutes.namespaces.from is None".to_owned(),
-        From::All | From::Unknown => String::new(),
-    };
-    format!("listener {name} takes no routes of namespace {namespace}{from}")
 }
 
 /// Why a backend gets no requests from a route; `None` if it may. In a mesh, a reference to another namespace needs

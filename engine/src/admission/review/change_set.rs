@@ -94,9 +94,7 @@ fn effects(
     let mut resolver_before = Resolver::new(before);
     let mut resolver_after = resolver_before.for_snapshot(after);
     let all = diff(&mut resolver_before, &mut resolver_after, &changed).into_iter();
-    for change in
-        all.filter(|change| change.exists_before_and_after || change.on_replaced_paths.is_some())
-    {
+    for change in all.filter(EffectiveChange::is_policy_change) {
         let mut add = |cause, change: EffectiveChange| {
             let of_cause = by_cause.entry((cause, change.kind.clone()));
             of_cause.or_default().push(change);

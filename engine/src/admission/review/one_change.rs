@@ -68,9 +68,7 @@ pub(super) fn effects_if(
         changed = paths.filter(|path| !goes(path, &gone)).collect();
     }
     for changed in changed {
-        if (changed.exists_before_and_after || changed.on_replaced_paths.is_some())
-            && counts(&changed)
-        {
+        if changed.is_policy_change() && counts(&changed) {
             kinds.entry(changed.kind.clone()).or_default().push(changed);
         }
     }

@@ -7,7 +7,7 @@ use super::fuel::too_much;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::protection::{Coverage, LostSources, lost_between};
-use crate::effective::section_renames::renamed_sections;
+use crate::effective::renames::renamed_sections;
 use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Object, is_route};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
+use super::file::lists::{NamesFile, VersionsFile};
 use super::file::{File, ProfileFile};
-use super::lists::{NamesFile, VersionsFile};
 use super::{ControllerFile, Profile, Source, resolve};
 use crate::model::ids::GroupKind;
 

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::annotation_value::AnnotationsFile;
-use super::condition::{FieldConditions, PolicyCondition};
-use super::paths::SpecPath;
+use super::values::AnnotationsFile;
+use super::{FieldConditions, PolicyCondition, SpecPath};
 
 /// Behaviour of the controller that attache does not model. It is shown with every policy that it applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

@@ -7,14 +7,20 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::DelegationFile;
-use super::generated_policy::GeneratedPolicyFile;
-use super::generated_rule::GeneratedRuleFile;
-use super::paths::setting_path;
-use super::unsupported_filters::{UnsupportedFilterEffect, UnsupportedFiltersFile};
+use super::values::paths::setting_path;
 use super::vocabulary::EqualAge;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{ClientCertificates, Listener};
+
+mod delegation;
+mod generated_policy;
+mod generated_rule;
+mod unsupported_filters;
+
+pub use delegation::{DelegationFile, DelegationMerge, DelegationMergeFile};
+pub use generated_policy::GeneratedPolicyFile;
+pub use generated_rule::GeneratedRuleFile;
+pub use unsupported_filters::{UnsupportedFilterEffect, UnsupportedFiltersFile};
 
 /// Facts about a controller of Gateways that are independent of policies.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::paths::spec_path;
+use super::values::paths::spec_path;
 use super::{
     ActsThrough, Allowed, Alternatives, Classes, Fact, GatewayByLabel, Ineffective, OnListeners,
     OnRoutes, Profile, RefField, ReportedInvalid, Source, Strategies, Strategy, Weakness,
@@ -186,13 +186,13 @@ impl Profile {
                 list(v, |caveat| json!(caveat.text))
             }),
             shown("requirements", &self.requirements, |_| {
-                json!(super::requirements::shown(&self.requirements))
+                json!(super::rejection::requirements::shown(&self.requirements))
             }),
             shown("references", &self.references, |v| {
                 list(v, super::Reference::json)
             }),
             shown("rejectedIf", &self.rejected_if, |_| {
-                json!(super::rejected_if::shown(&self.rejected_if))
+                json!(super::rejection::rejected_if::shown(&self.rejected_if))
             }),
             shown("reportedInvalid", &self.reported_invalid, |v| {
                 json!(v.as_ref().map(ReportedInvalid::json))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::condition::FieldConditions;
+use super::FieldConditions;
 use super::controller::ControllerFile;
 use super::{
     ActsThrough, Alternatives, Annotation, Caveat, Class, Classes, ConflictScope, Control,
@@ -20,7 +20,9 @@ use crate::model::level::Level;
 use crate::model::object::status::Condition;
 use crate::model::section::PortsBy;
 
+pub(super) mod lists;
 mod merge;
+pub(super) mod read;
 
 pub use merge::{
     GepVersion, IneffectiveFile, Merge, OnRoutesFile, PartitionBy, StanzaSpelling, StanzasFile,

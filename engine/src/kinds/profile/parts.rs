@@ -6,9 +6,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::delegation::DelegationMergeFile;
+use super::DelegationMergeFile;
 use super::file::PartitionBy;
-use super::paths::{read_all_within_spec, read_path, read_within_spec};
+use super::values::paths::{read_all_within_spec, read_path, read_within_spec};
 use super::{
     DictatedBy, Direction, EmptySpec, Fact, IgnoredSettings, MergeWith, NamingRestriction,
     NotApplied, OnListeners, Op, PortSettings, ReplacingFilter, SpecPath, Strategy,

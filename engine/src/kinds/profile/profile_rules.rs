@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::DelegationFile;
 use super::builtin::{BuiltinProfiles, by_kind};
 use super::controller::{AttachedKindFile, ControllerFile, GeneratedRouteFile};
-use super::delegation::DelegationFile;
-use super::{Profile, Source, file, resolve, retained};
+use super::{Profile, Source, file, resolve};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Crd, RetainedFields};
+
+mod retained;
 
 /// The configured and the built-in profiles, before CRDs are added.
 #[derive(Clone, Debug, Default)]

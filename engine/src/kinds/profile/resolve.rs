@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::derive::{Derived, REF_FIELDS};
+use super::file::read;
 use super::file::{GepVersion, ProfileFile, StanzaSpelling, StanzasFile};
-use super::narrow;
-use super::paths;
-use super::read;
+use super::values::paths;
 use super::{
     Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Ineffective, Merging, OnRoutes,
     Op, Profile, RefField, SameTarget, Source, StanzaNames, Strategies, Strategy,
@@ -17,6 +16,8 @@ use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 use crate::model::object::status::ENFORCEMENT;
 use crate::model::object::{Crd, gateway_kinds};
+
+mod narrow;
 
 /// The maximum number of entries in `status.ancestors` unless the CRD states it (Gateway API).
 const MAX_ANCESTORS: usize = 16;

@@ -13,9 +13,9 @@ mod constraints;
 mod defaults;
 mod nulls;
 mod pattern;
+mod stored;
 
 pub use constraints::{Constraints, JsonType, Limit, Number, Part, REQUIRED};
-pub(in crate::kinds::profile) use nulls::{drop_all_nulls, has_null};
 pub use pattern::Pattern;
 
 /// One version of a kind.

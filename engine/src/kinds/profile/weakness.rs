@@ -6,10 +6,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::annotation_value::AnnotationsFile;
-use super::condition::{FieldConditions, PolicyCondition};
-use super::open_rules::{OpenRules, Passing};
-use super::paths::SpecPath;
+use super::values::{AnnotationsFile, OpenRules, Passing};
+use super::{FieldConditions, PolicyCondition, SpecPath};
 use crate::model::ids::GroupKind;
 
 /// Values with which settings protect only some requests, or none.

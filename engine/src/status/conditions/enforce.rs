@@ -238,12 +238,12 @@ fn sets_otherwise(policy: &Policy, path: &[Arc<str>], value: &JsonText) -> bool 
 }
 
 /// The setting that is taken as a whole with a field: that of the longest of these paths, in which `*` is any key.
-fn whole_setting<'p>(wholes: &[Vec<String>], path: &'p [String]) -> Option<&'p [String]> {
+fn whole_setting<'p>(whole_settings: &[Vec<String>], path: &'p [String]) -> Option<&'p [String]> {
     let covers = |whole: &&Vec<String>| {
         let mut keys = whole.iter().zip(path);
         whole.len() <= path.len() && keys.all(|(whole, key)| whole == "*" || whole == key)
     };
-    let lengths = wholes.iter().filter(covers).map(Vec::len);
+    let lengths = whole_settings.iter().filter(covers).map(Vec::len);
     path.get(..lengths.max()?)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::condition::FieldConditions;
+use super::super::FieldConditions;
 use super::super::{
     DelegationMergeFile, DictatedBy, Direction, EmptySpec, IgnoredSettings, MergeWith, NotApplied,
     OnListeners, Op, PortSettings, ReplacingFilter, SpecPath,

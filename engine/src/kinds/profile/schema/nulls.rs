@@ -43,7 +43,7 @@ impl Field {
 }
 
 /// Whether a map in a value has a `null`.
-pub(in crate::kinds::profile) fn has_null(value: &Value) -> bool {
+pub(super) fn has_null(value: &Value) -> bool {
     match value {
         Value::Object(map) => map.values().any(|value| value.is_null() || has_null(value)),
         Value::Array(items) => items.iter().any(has_null),
@@ -53,7 +53,7 @@ pub(in crate::kinds::profile) fn has_null(value: &Value) -> bool {
 
 /// Drops every `null` in a map, for kinds of which it is known that no field may be `null`. The values at the paths in
 /// `kept`, from `spec`, remain unchanged.
-pub(in crate::kinds::profile) fn drop_all_nulls(spec: &mut Value, kept: &[&str]) {
+pub(super) fn drop_all_nulls(spec: &mut Value, kept: &[&str]) {
     drop_all_at(spec, "", kept);
 }
 

@@ -187,7 +187,7 @@ fn fields_items_and_values_are_named_by_their_path() {
 }
 
 #[test]
-fn items_that_must_differ_are_told_apart_by_their_keys() {
+fn items_that_must_differ_are_distinguished_by_their_keys() {
     let list = |kind: Value| {
         let mut list = json!({"type": "array", "items": {}});
         list.as_object_mut()
