@@ -158,26 +158,7 @@ pub(super) fn not_attached(
             parent.port.unwrap_or_default(),
             entry.listener.port
         ),
-        NotAttachedReason::Protocol => format!(
-            "listener {listener} has the protocol {}, which {}s do not fit",
-            entry.listener.protocol, route.key.gk.kind
-        ),
-        NotAttachedReason::Kind => format!("listener {listener} takes no {}s", route.key.gk.kind),
-        NotAttachedReason::Hostname => format!("listener {listener} has none of its hostnames"),
-        NotAttachedReason::Isolated => format!(
-            "listener {listener} leaves its hostnames to listeners on the port with more specific hostnames"
-        ),
-        NotAttachedReason::ListenerNotAccepted(why) => {
-            format!("listener {listener} is not accepted: {why}")
-        }
-        NotAttachedReason::Reported => "its status says that it is not accepted".to_owned(),
-        NotAttachedReason::Namespace
-        | NotAttachedReason::SelectorUnreadable
-        | NotAttachedReason::Waypoint
-        | NotAttachedReason::Rules
-        | NotAttachedReason::Filter => {
-            not_attached_at(snapshot, (entry.owner, entry.listener), route, parent, why)
-        }
+        why => not_attached_at(snapshot, (entry.owner, entry.listener), route, parent, why),
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn not_attached(
     }
 }
 
-/// Why a listener of an object does not take a route. What does not depend on the question, `routing` says in the same words.
+/// Why a listener of an object does not take a route.
 pub fn not_attached_at(
     snapshot: &Snapshot,
     (owner, listener): (&Object, &Listener),
@@ -51,6 +51,10 @@ pub fn not_attached_at(
         (NotAttachedReason::Section | NotAttachedReason::Port, ..) => {
             format!("listener {name} has port {}", listener.port)
         }
+        (NotAttachedReason::Protocol, ..) if !listener.protocol.is_empty() => format!(
+            "listener {name} has the protocol {}, which takes no {}",
+            listener.protocol, route.key.gk.kind
+        ),
         (NotAttachedReason::Kind | NotAttachedReason::Protocol, ..) => {
             format!("listener {name} takes no {}", route.key.gk.kind)
         }
