@@ -127,7 +127,14 @@ fn parents(scenario: &Scenario, reports: Reports<'_>, target: &str) -> BTreeSet<
         Some(of_route) => {
             let above = of_route.keys();
             above
-                .flat_map(|parent| parents(scenario, reports, parent))
+                .flat_map(|parent| {
+                    let is_route = scenario.routes.iter().any(|all| all.contains_key(parent));
+                    if reports.status.of_parent_refs && !is_route {
+                        BTreeSet::from([parent.clone()])
+                    } else {
+                        parents(scenario, reports, parent)
+                    }
+                })
                 .collect()
         }
         None if reports.status.of_objects => BTreeSet::from([object.to_owned()]),

@@ -87,6 +87,9 @@ pub(crate) struct Status {
     /// Its ancestors are whole objects: no listeners, and no parents of routes.
     #[serde(default)]
     pub(crate) of_objects: bool,
+    /// The ancestors of a policy on a route are the parents as the route names them, with the listener.
+    #[serde(default)]
+    pub(crate) of_parent_refs: bool,
     /// Reports on a policy for a Gateway appear for the Gateway's `ListenerSets` too.
     #[serde(default)]
     pub(crate) on_sets_of_gateways: bool,

@@ -28,12 +28,12 @@ func edges(name string) theme {
 	add("no-such-rule", "the rule is not there", append(base(), public(), p("shop", "rule", 11, 2, targetRef("HTTPRoute", "cart", "bye"))))
 	add("no-such-listener", "the listener is not there", append(base(), public(), p("infra", "listener", 11, 2, targetRef("Gateway", "public", "wep"))))
 	add("other-namespace", "the Gateway is in another namespace", append(base(), p("shop", "gateway", 11, 2, targetRef("Gateway", "public", ""))))
-	add("no-such-set", "the set is not there", append(base(), public(), p("shop", "set", 11, 2, targetRef("XListenerSet", "extra", ""))))
+	add("no-such-set", "the set is not there", append(base(), public(), p("shop", "set", 11, 2, targetRef("ListenerSet", "extra", ""))))
 	add("listener-set-of-the-standard-channel", "the policy names a ListenerSet, which this release does not read", append(base(), public(),
 		p("shop", "set", 11, 2, targetRef("ListenerSet", "extra", ""))))
 	add("no-such-set-listener", "the set has no such listener", append(base(), public(),
 		aged(xListenerSet("shop", "extra", "infra", "public", []listener{{"web", 8011, "HTTP", ""}}), 3),
-		p("shop", "set", 11, 2, targetRef("XListenerSet", "extra", "wep"))))
+		p("shop", "set", 11, 2, targetRef("ListenerSet", "extra", "wep"))))
 	add("some-there", "one target is there and one is not", append(base(), public(), p("shop", "route", 11, 2, cart, targetRef("HTTPRoute", "carts", ""))))
 	add("same-target-twice", "the policy names a target twice", append(base(), public(), p("shop", "route", 11, 2, cart, cart)))
 	add("no-parent", "the parent of the route is not there", append(base("Gateway/infra/publick"), public(), p("shop", "route", 11, 2, cart)))
@@ -98,8 +98,8 @@ func edges(name string) theme {
 	closed["spec"].(object)["allowedListeners"] = object{"namespaces": object{"from": "None"}}
 	add("closed-to-sets", "the Gateway takes no sets", []object{aged(closed, 1),
 		aged(xListenerSet("shop", "extra", "infra", "public", []listener{{"web", 8011, "HTTP", ""}}), 3),
-		aged(route("HTTPRoute", "shop", "cart", []string{"XListenerSet/shop/extra"}, []string{"buy"}), 4), public(),
-		p("shop", "set", 11, 2, targetRef("XListenerSet", "extra", "")), p("shop", "route", 12, 3, cart)})
+		aged(route("HTTPRoute", "shop", "cart", []string{"ListenerSet/shop/extra"}, []string{"buy"}), 4), public(),
+		p("shop", "set", 11, 2, targetRef("ListenerSet", "extra", "")), p("shop", "route", 12, 3, cart)})
 	same := gateway("infra", "public", web)
 	for _, l := range same["spec"].(object)["listeners"].(list) {
 		l.(object)["allowedRoutes"] = object{"namespaces": object{"from": "Same"}}

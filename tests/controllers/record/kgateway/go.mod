@@ -3,4 +3,4 @@ module attache.dev/tests/controllers/record/kgateway
 
 go 1.26
 
-require github.com/kgateway-dev/kgateway/v2 v2.2.0
+require github.com/kgateway-dev/kgateway/v2 v2.4.2

@@ -15,11 +15,6 @@ const (
 	providers = 24
 )
 
-// pkg/pluginsdk/collections/setup.go of v2.2.0 watches these versions alone.
-func init() {
-	routeVersions["TCPRoute"], routeVersions["TLSRoute"] = "v1alpha2", "v1alpha2"
-}
-
 // What every scenario has.
 func common() []object {
 	objects := []object{
@@ -90,7 +85,7 @@ func extension(namespace, name string, spec object) object {
 
 func xListenerSet(namespace, name, parentNamespace, parent string, all []listener) object {
 	return object{
-		"apiVersion": groupOf("XListenerSet") + "/v1alpha1", "kind": "XListenerSet", "metadata": meta(namespace, name),
+		"apiVersion": groupOf("ListenerSet") + "/v1", "kind": "ListenerSet", "metadata": meta(namespace, name),
 		"spec": object{
 			"parentRef": object{
 				"group": gatewayAPI, "kind": "Gateway", "name": parent, "namespace": parentNamespace,

@@ -55,11 +55,6 @@ var samples = map[string][]func(i int) object{
 		},
 		func(i int) object { return object{"timeouts": object{"request": fmt.Sprintf("%ds", 10+i)}} },
 		func(i int) object { return object{"retry": object{"attempts": 1 + i, "retryOn": list{"5xx"}}} },
-		func(i int) object {
-			return object{"urlRewrite": object{"pathRegex": object{
-				"pattern": "^/old", "substitution": fmt.Sprintf("/p%d", i),
-			}}}
-		},
 	},
 	"HTTPListenerPolicy": {
 		func(i int) object { return object{"xffNumTrustedHops": 1 + i} },

@@ -68,7 +68,7 @@ func traffic(name string, more int) theme {
 		{"refs", []string{"targetRefs", "several", "selectors", "selectors-elsewhere"}},
 		{"settings", []string{"same", "apart", "both"}},
 	}
-	return combined(name, "TrafficPolicy on Gateways, XListenerSets, their listeners, HTTPRoutes and their rules", "TrafficPolicy", factors, more, func(e *estate) {
+	return combined(name, "TrafficPolicy on Gateways, ListenerSets, their listeners, HTTPRoutes and their rules", "TrafficPolicy", factors, more, func(e *estate) {
 		e.topology()
 		e.upper()
 		e.lower()
@@ -90,9 +90,9 @@ func (e *estate) topology() {
 		"gateway":         {"Gateway/infra/public"},
 		"listener":        {"Gateway/infra/public#web"},
 		"two-listeners":   {"Gateway/infra/public#web", "Gateway/infra/public#alt"},
-		"set":             {"XListenerSet/shop/extra"},
-		"set-listener":    {"XListenerSet/shop/extra#web"},
-		"gateway-and-set": {"Gateway/infra/public#alt", "XListenerSet/shop/extra#web"},
+		"set":             {"ListenerSet/shop/extra"},
+		"set-listener":    {"ListenerSet/shop/extra#web"},
+		"gateway-and-set": {"Gateway/infra/public#alt", "ListenerSet/shop/extra#web"},
 		"two-gateways":    {"Gateway/infra/public#web", "Gateway/infra/internal"},
 	}[e.plan["parents"]]
 	e.add(aged(labelled(route(kind, "shop", "cart", parents, []string{"buy", "look", ""}), "app", "cart"), 4))
@@ -141,13 +141,13 @@ func (e *estate) upper() {
 		}
 	}
 	if has("set", "set-and-listener", "gateway-and-set") {
-		p := e.policy("shop", "set", e.day(true, 5), e.how("gateway"), targetRef("XListenerSet", "extra", ""))
+		p := e.policy("shop", "set", e.day(true, 5), e.how("gateway"), targetRef("ListenerSet", "extra", ""))
 		if e.again("set") {
-			e.weigh(p, e.policy("shop", "set-2", e.day(true, 6), "", targetRef("XListenerSet", "extra", "")))
+			e.weigh(p, e.policy("shop", "set-2", e.day(true, 6), "", targetRef("ListenerSet", "extra", "")))
 		}
 	}
 	if has("set-listener", "set-and-listener") {
-		e.policy("shop", "set-listener", e.day(true, 7), e.how("listeners"), targetRef("XListenerSet", "extra", "web"))
+		e.policy("shop", "set-listener", e.day(true, 7), e.how("listeners"), targetRef("ListenerSet", "extra", "web"))
 	}
 }
 
@@ -310,7 +310,7 @@ func (e *estate) listeners() {
 			port = 8002
 		}
 		e.add(aged(xListenerSet("infra", "extra", "infra", "public", []listener{{"side", port, "HTTP", "side.example.com"}}), 3))
-		parents = append(parents, "XListenerSet/infra/extra")
+		parents = append(parents, "ListenerSet/infra/extra")
 	}
 	if e.is("other", "other-gateway") {
 		e.add(aged(gateway("infra", "internal", []listener{{"web", 8001, "HTTP", ""}}), 2))

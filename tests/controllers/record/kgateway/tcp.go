@@ -1,6 +1,6 @@
 package main
 
-// Policies on Gateways and XListenerSets that have listeners for TCP and TLS, with TCPRoutes and TLSRoutes.
+// Policies on Gateways and ListenerSets that have listeners for TCP and TLS, with TCPRoutes and TLSRoutes.
 func tcp(name string, more int) theme {
 	factors := []factor{
 		{"policy", []string{"TrafficPolicy", "ListenerPolicy", "HTTPListenerPolicy"}},
@@ -66,7 +66,7 @@ func (e *estate) wireRoutes() {
 	}
 	of := "Gateway/infra/public"
 	if e.is("stand", "set") {
-		of = "XListenerSet/infra/extra"
+		of = "ListenerSet/infra/extra"
 	}
 	rules := []string{"in"}
 	if e.is("routes", "two-rules") {
@@ -112,7 +112,7 @@ func (e *estate) onWires() {
 	if !e.hasTCP() {
 		port, name = 9443, "safe"
 	}
-	of := map[string]string{"gateway": "Gateway", "set": "XListenerSet"}[e.plan["stand"]]
+	of := map[string]string{"gateway": "Gateway", "set": "ListenerSet"}[e.plan["stand"]]
 	holder := map[string]string{"gateway": "public", "set": "extra"}[e.plan["stand"]]
 	if !e.is("on", "section", "set") {
 		p := e.policy("infra", "gateway", e.day(true, 1), "", public)

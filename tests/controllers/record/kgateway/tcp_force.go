@@ -13,7 +13,7 @@ func (p proxy) onChain(said *verdicts, all []served, listener, chain object) err
 	hosts := strs(texts(chain, "filterChainMatch.serverNames"))
 	found := false
 	for _, s := range all {
-		if len(ports) != 1 || ports[0] != float64(s.port) || (len(hosts) > 0 && hosts[0] != s.hostname) {
+		if len(ports) != 1 || ports[0] != float64(s.port) || (len(hosts) > 0 && !covers(s.hostname, hosts[0])) {
 			continue
 		}
 		for _, r := range p.rulesOn(s) {
@@ -34,4 +34,10 @@ func (p proxy) onChain(said *verdicts, all []served, listener, chain object) err
 		return fmt.Errorf("no rule has filter chain %s", name)
 	}
 	return nil
+}
+
+// Whether a listener with a hostname serves a server name: since 2.4 the chain of a TLSRoute has the hostnames of the route.
+func covers(listener, name string) bool {
+	return listener == "" || listener == "*" || listener == name ||
+		(strings.HasPrefix(listener, "*.") && strings.HasSuffix(name, listener[1:]))
 }

@@ -8,8 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gwapiv1 "sigs.k8s.io/gateway-api/apis/v1"
-	gwapiv1a2 "sigs.k8s.io/gateway-api/apis/v1alpha2"
-	gwapix "sigs.k8s.io/gateway-api/apisx/v1alpha1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kgateway-dev/kgateway/v2/test/translator"
@@ -35,7 +33,7 @@ func read(state []object, loaded []client.Object, results map[gatewayName]transl
 		}
 		for _, o := range loaded {
 			switch o := o.(type) {
-			case *gwapiv1.HTTPRoute, *gwapiv1.GRPCRoute, *gwapiv1a2.TCPRoute, *gwapiv1a2.TLSRoute:
+			case *gwapiv1.HTTPRoute, *gwapiv1.GRPCRoute, *gwapiv1.TCPRoute, *gwapiv1.TLSRoute:
 				status := result.ReportsMap.BuildRouteStatus(ctx, o, controller)
 				if status == nil || len(status.Parents) == 0 {
 					continue
@@ -47,7 +45,7 @@ func read(state []object, loaded []client.Object, results map[gatewayName]transl
 				for _, p := range status.Parents {
 					said.routes[route][parent(o.GetNamespace(), p.ParentRef)] = conditions(p.Conditions)
 				}
-			case *gwapix.XListenerSet:
+			case *gwapiv1.ListenerSet:
 				said.ofSet(ctx, o, result)
 			}
 		}
@@ -65,12 +63,12 @@ func read(state []object, loaded []client.Object, results map[gatewayName]transl
 	return said, nil
 }
 
-func (v *verdicts) ofSet(ctx context.Context, set *gwapix.XListenerSet, result translator.ActualTestResult) {
+func (v *verdicts) ofSet(ctx context.Context, set *gwapiv1.ListenerSet, result translator.ActualTestResult) {
 	status := result.ReportsMap.BuildListenerSetStatus(ctx, *set)
 	if status == nil {
 		return
 	}
-	name := key("XListenerSet", set)
+	name := key("ListenerSet", set)
 	v.listeners[name] = conditions(status.Conditions)
 	for _, l := range status.Listeners {
 		v.listeners[name+"#"+string(l.Name)] = conditions(l.Conditions)
@@ -96,7 +94,7 @@ func servedBy(state []object, gateway gatewayName) (all []served) {
 			if namespace != gateway.Namespace || name != gateway.Name {
 				continue
 			}
-		case "XListenerSet":
+		case "ListenerSet":
 			parent := o["spec"].(object)["parentRef"].(object)
 			if parent["name"] != gateway.Name || parent["namespace"] != gateway.Namespace {
 				continue
