@@ -33,10 +33,11 @@ mod weakness;
 pub use builtin::{Builtin, BuiltinProfiles};
 pub use caveats::Caveat;
 pub use controller::{
-    AttachedKindFile, ControllerFile, DelegationFile, DelegationMerge, DelegationMergeFile,
-    ExpressionPaths, GeneratedPolicyFile, GeneratedRouteFile, GeneratedRuleFile, GrpcCallsAsPaths,
-    GrpcMethodAlone, ListenerIsolation, OneRouteListenersFile, RejectedListeners, RejectedServices,
-    RuleLists, RuleOrder, TrailingSlash, UnsupportedFilterEffect, UnsupportedFiltersFile,
+    AskedClientCertificates, AttachedKindFile, ControllerFile, DelegationFile, DelegationMerge,
+    DelegationMergeFile, ExpressionPaths, GeneratedPolicyFile, GeneratedRouteFile,
+    GeneratedRuleFile, GrpcCallsAsPaths, GrpcMethodAlone, ListenerIsolation, OneRouteListenersFile,
+    RejectedListeners, RejectedServices, RuleLists, RuleOrder, TrailingSlash,
+    UnsupportedFilterEffect, UnsupportedFiltersFile,
 };
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::acceptance::listener_at;
 use super::{controller_facts, gateway_of};
+use crate::kinds::profile::AskedClientCertificates;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::{ClientCertificates, Listener, Node, Object};
 use crate::state::snapshot::Snapshot;
@@ -46,8 +47,12 @@ pub fn gateway_client_certificates(
         return None;
     }
     let gateway = snapshot.get(gateway_of(snapshot, &place.object))?;
-    if let Some(by_option) = by_option(snapshot, gateway, place, listener) {
-        return by_option;
+    if let Some((field, asked)) = by_option(snapshot, gateway, listener) {
+        return asked.asked().map(|mode| GatewayClientCertificates {
+            object: place.object.clone(),
+            mode,
+            field,
+        });
     }
     // The Gateway API has `spec.tls.frontend` for HTTPS alone.
     let Node::Gateway { frontend_tls, .. } = &gateway.node else {
@@ -68,20 +73,16 @@ pub fn gateway_client_certificates(
 fn by_option(
     snapshot: &Snapshot,
     gateway: &Object,
-    place: &Place,
     listener: &Listener,
-) -> Option<Option<GatewayClientCertificates>> {
+) -> Option<(ClientCertificateField, AskedClientCertificates)> {
     let facts = controller_facts(snapshot, &gateway.key)?;
     let known = facts.client_certificate_option.as_ref()?;
     let value = listener.tls_options.get(&known.option)?;
-    let asked = known.values.get(&**value)?.asked();
-    Some(asked.map(|mode| GatewayClientCertificates {
-        object: place.object.clone(),
-        mode,
-        field: ClientCertificateField::Option {
-            listener: listener.name.clone(),
-            option: known.option.clone(),
-            value: value.clone(),
-        },
-    }))
+    let asked = known.values.get(&**value)?;
+    let field = ClientCertificateField::Option {
+        listener: listener.name.clone(),
+        option: known.option.clone(),
+        value: value.clone(),
+    };
+    Some((field, *asked))
 }

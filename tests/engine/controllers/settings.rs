@@ -68,6 +68,7 @@ impl Unrecorded {
 /// The form in which a project reports the outcome of a policy.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // Each is a habit of its own.
 pub(crate) struct Status {
     /// The policy is accepted; any of these condition types.
     #[serde(default = "accepted")]
