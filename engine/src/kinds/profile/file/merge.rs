@@ -116,7 +116,7 @@ pub struct PartitionBy {
 pub struct IneffectiveFile {
     /// The levels.
     pub levels: Vec<Level>,
-    /// The settings: `spec.timeouts`.
+    /// The settings: `spec.timeouts`, `spec.timeouts.request`.
     pub settings: Vec<String>,
     /// Only for requests through listeners with these protocols, of those in `onListeners`.
     #[serde(default)]

@@ -20,6 +20,18 @@ pub struct IgnoredSettings {
     when: FieldConditions,
 }
 
+// === impl IgnoredSettings ===
+
+impl IgnoredSettings {
+    /// Settings that controllers do not read, whatever else the policy has.
+    pub(super) fn always(settings: Vec<SpecPath>) -> Self {
+        Self {
+            settings,
+            when: FieldConditions::default(),
+        }
+    }
+}
+
 // === impl Profile ===
 
 impl Profile {

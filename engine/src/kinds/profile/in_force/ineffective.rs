@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::kinds::profile::file::IneffectiveFile;
 use crate::kinds::profile::values::paths::within_spec;
-use crate::kinds::profile::{EmptySpec, Fact, FieldConditions, OnListeners, Profile};
+use crate::kinds::profile::{
+    EmptySpec, Fact, FieldConditions, IgnoredSettings, OnListeners, Profile, SpecPath,
+};
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 
@@ -19,7 +21,7 @@ pub struct Ineffective {
     pub requests: ListenerAndRouteFilter,
     /// The policies that it is about, by their settings.
     pub(crate) policies: FieldConditions,
-    /// The settings, as fields of `spec`.
+    /// The settings, as paths within `spec`.
     pub settings: Vec<String>,
     /// The facts that apply there, under which these fields are not settings.
     pub profile: Arc<Profile>,
@@ -136,7 +138,14 @@ impl Ineffective {
             profile.merging.empty_spec.value = Some(EmptySpec::Ignored);
         }
         profile.ineffective = Fact::default();
-        profile.exclude.value.extend(settings.iter().cloned());
+        let (nested, whole): (Vec<&String>, Vec<&String>) =
+            settings.iter().partition(|setting| setting.contains('.'));
+        profile.exclude.value.extend(whole.into_iter().cloned());
+        if !nested.is_empty() {
+            let nested = nested.into_iter().cloned().map(SpecPath::from);
+            let unread = IgnoredSettings::always(nested.collect());
+            profile.merging.unread.value.push(unread);
+        }
         Self {
             level,
             requests,
