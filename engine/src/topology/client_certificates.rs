@@ -75,6 +75,9 @@ fn by_option(
     gateway: &Object,
     listener: &Listener,
 ) -> Option<(ClientCertificateField, AskedClientCertificates)> {
+    if listener.tls_options.is_empty() {
+        return None;
+    }
     let facts = controller_facts(snapshot, &gateway.key)?;
     let known = facts.client_certificate_option.as_ref()?;
     let value = listener.tls_options.get(&known.option)?;

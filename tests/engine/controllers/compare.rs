@@ -128,7 +128,10 @@ fn parents(scenario: &Scenario, reports: Reports<'_>, target: &str) -> BTreeSet<
             let above = of_route.keys();
             above
                 .flat_map(|parent| {
-                    let is_route = scenario.routes.iter().any(|all| all.contains_key(parent));
+                    let is_route = scenario
+                        .routes
+                        .as_ref()
+                        .is_some_and(|all| all.contains_key(parent));
                     if reports.status.of_parent_refs && !is_route {
                         BTreeSet::from([parent.clone()])
                     } else {

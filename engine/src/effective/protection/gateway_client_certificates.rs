@@ -70,14 +70,16 @@ impl GatewayClientCertificates {
     /// A sentence for users.
     fn text(&self) -> String {
         let (object, field) = (self.object.text(), self.field.text());
-        let result = match self.mode {
-            ClientCertificates::Required => ": clients without a valid one cannot connect".into(),
-            ClientCertificates::Asked => {
-                format!(
-                    ", but lets {} pass ({})",
-                    self.field.passing(),
-                    self.field.mode()
-                )
+        let result = match (self.mode, &self.field) {
+            (ClientCertificates::Required, _) => {
+                ": clients without a valid one cannot connect".to_owned()
+            }
+            (ClientCertificates::Asked, ClientCertificateField::Frontend(_)) => {
+                ", but lets clients without a valid one pass (mode AllowInsecureFallback)"
+                    .to_owned()
+            }
+            (ClientCertificates::Asked, ClientCertificateField::Option { value, .. }) => {
+                format!(", but lets clients without one pass ({value})")
             }
         };
         format!("{object} asks for client certificates ({field}){result}")
@@ -121,22 +123,6 @@ impl ClientCertificateField {
         }
     }
 
-    /// The mode in which certificates are only asked for, in words.
-    fn mode(&self) -> String {
-        match self {
-            Self::Frontend(_) => "mode AllowInsecureFallback".to_owned(),
-            Self::Option { value, .. } => value.to_string(),
-        }
-    }
-
-    /// The clients that pass where certificates are only asked for, in words.
-    fn passing(&self) -> &'static str {
-        match self {
-            Self::Frontend(_) => "clients without a valid one",
-            Self::Option { .. } => "clients without one",
-        }
-    }
-
     /// Why certificates that are only asked for protect nothing.
     fn weakness(&self) -> String {
         match self {
@@ -168,13 +154,14 @@ pub(super) fn lost_by_gateways(
         ListenerEffects::new(resolver_after),
     );
     let mut losses = Vec::new();
+    let changed: BTreeSet<&ObjectKey> = objects.iter().collect();
     for key in objects {
         let Some(object) = after.get(key) else {
             continue;
         };
         let owners: Vec<&Arc<Object>> = match &object.node {
             Node::Gateway { .. } => with_sets(after, object).collect(),
-            Node::ListenerSet { .. } if !objects.contains(gateway_of(after, key)) => vec![object],
+            Node::ListenerSet { .. } if !changed.contains(gateway_of(after, key)) => vec![object],
             _ => continue,
         };
         let mut loss = ProtectionLoss::named(CLIENT_CERTIFICATES);

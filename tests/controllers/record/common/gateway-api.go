@@ -15,11 +15,8 @@ type (
 const gatewayAPI = "gateway.networking.k8s.io"
 
 func groupOf(kind string) string {
-	switch kind {
-	case "Service":
+	if kind == "Service" {
 		return ""
-	case "XListenerSet":
-		return "gateway.networking.x-k8s.io"
 	}
 	return gatewayAPI
 }

@@ -32,7 +32,7 @@ func edges(name string) theme {
 	add("listener-set-of-the-standard-channel", "the policy names a ListenerSet, which this release does not read", append(base(), public(),
 		p("shop", "set", 11, 2, targetRef("ListenerSet", "extra", ""))))
 	add("no-such-set-listener", "the set has no such listener", append(base(), public(),
-		aged(xListenerSet("shop", "extra", "infra", "public", []listener{{"web", 8011, "HTTP", ""}}), 3),
+		aged(listenerSet("shop", "extra", "infra", "public", []listener{{"web", 8011, "HTTP", ""}}), 3),
 		p("shop", "set", 11, 2, targetRef("ListenerSet", "extra", "wep"))))
 	add("some-there", "one target is there and one is not", append(base(), public(), p("shop", "route", 11, 2, cart, targetRef("HTTPRoute", "carts", ""))))
 	add("same-target-twice", "the policy names a target twice", append(base(), public(), p("shop", "route", 11, 2, cart, cart)))
@@ -97,7 +97,7 @@ func edges(name string) theme {
 	closed := gateway("infra", "public", web)
 	closed["spec"].(object)["allowedListeners"] = object{"namespaces": object{"from": "None"}}
 	add("closed-to-sets", "the Gateway takes no sets", []object{aged(closed, 1),
-		aged(xListenerSet("shop", "extra", "infra", "public", []listener{{"web", 8011, "HTTP", ""}}), 3),
+		aged(listenerSet("shop", "extra", "infra", "public", []listener{{"web", 8011, "HTTP", ""}}), 3),
 		aged(route("HTTPRoute", "shop", "cart", []string{"ListenerSet/shop/extra"}, []string{"buy"}), 4), public(),
 		p("shop", "set", 11, 2, targetRef("ListenerSet", "extra", "")), p("shop", "route", 12, 3, cart)})
 	same := gateway("infra", "public", web)

@@ -83,9 +83,9 @@ func extension(namespace, name string, spec object) object {
 	return object{"apiVersion": policyAPI, "kind": "GatewayExtension", "metadata": meta(namespace, name), "spec": spec}
 }
 
-func xListenerSet(namespace, name, parentNamespace, parent string, all []listener) object {
+func listenerSet(namespace, name, parentNamespace, parent string, all []listener) object {
 	return object{
-		"apiVersion": groupOf("ListenerSet") + "/v1", "kind": "ListenerSet", "metadata": meta(namespace, name),
+		"apiVersion": gatewayAPI + "/v1", "kind": "ListenerSet", "metadata": meta(namespace, name),
 		"spec": object{
 			"parentRef": object{
 				"group": gatewayAPI, "kind": "Gateway", "name": parent, "namespace": parentNamespace,

@@ -82,7 +82,7 @@ func (e *estate) topology() {
 		e.add(aged(gateway("infra", "internal", []listener{{"web", 8001, "HTTP", ""}}), 2))
 	}
 	if e.is("parents", "set", "set-listener", "gateway-and-set") || e.is("upper", "set", "set-listener", "set-and-listener", "gateway-and-set", "all") {
-		e.add(aged(xListenerSet("shop", "extra", "infra", "public", []listener{
+		e.add(aged(listenerSet("shop", "extra", "infra", "public", []listener{
 			{"web", 8011, "HTTP", ""}, {"side", 8012, "HTTP", ""},
 		}), 3))
 	}
@@ -309,7 +309,7 @@ func (e *estate) listeners() {
 		if e.is("set", "same-port") {
 			port = 8002
 		}
-		e.add(aged(xListenerSet("infra", "extra", "infra", "public", []listener{{"side", port, "HTTP", "side.example.com"}}), 3))
+		e.add(aged(listenerSet("infra", "extra", "infra", "public", []listener{{"side", port, "HTTP", "side.example.com"}}), 3))
 		parents = append(parents, "ListenerSet/infra/extra")
 	}
 	if e.is("other", "other-gateway") {

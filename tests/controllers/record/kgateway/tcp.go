@@ -48,7 +48,7 @@ func (e *estate) wires() {
 	own := append(web, wires...)
 	if e.is("stand", "set") {
 		own = append(web, listener{"side", 9009, "TCP", ""})
-		e.add(aged(decrypt(xListenerSet("infra", "extra", "infra", "public", wires)), 2))
+		e.add(aged(decrypt(listenerSet("infra", "extra", "infra", "public", wires)), 2))
 	}
 	e.add(aged(labelled(decrypt(gateway("infra", "public", own)), "tier", "public"), 1))
 }
