@@ -21,10 +21,11 @@ async fn repeated_hostile_bodies_leave_no_memory_behind() {
         too_large_by_length(process.connect().await).await;
         too_large_in_chunks(process.connect().await).await;
     };
-    // Memory at one moment depends on the last body. The minimum over many rounds is memory that is never freed.
+    // Memory at one moment depends on the last body, and on what the allocator has not yet given back: the minimum
+    // of 40 rounds still varies by 20 MiB without growing. Half a MiB kept in each round would be twice that here.
     let least = async |process: &Process| {
         let mut least = usize::MAX;
-        for _ in 0..15 {
+        for _ in 0..40 {
             round(process).await;
             least = least.min(process.resident());
         }
@@ -35,10 +36,10 @@ async fn repeated_hostile_bodies_leave_no_memory_behind() {
         round(&process).await;
     }
     let before = least(&process).await;
-    for _ in 0..20 {
+    for _ in 0..65 {
         round(&process).await;
     }
     let grown = least(&process).await.saturating_sub(before);
-    assert!(grown < 16 * MIB, "grew by {grown} bytes in 35 rounds");
+    assert!(grown < 48 * MIB, "grew by {grown} bytes in 105 rounds");
     assert!(process.runs(), "it ended");
 }

@@ -27,11 +27,12 @@ impl Process {
         self.0.says("/readyz?verbose", text).await;
     }
 
-    /// Resident memory in bytes.
+    /// Resident memory in bytes, without pages of files: which part of the program is loaded says nothing about what
+    /// requests leave behind.
     pub(crate) fn resident(&self) -> usize {
         let statm = self.proc("statm");
-        let pages: usize = statm.split(' ').nth(1).unwrap().parse().unwrap();
-        pages * 4096
+        let pages: Vec<usize> = statm.split_whitespace().map(|pages| pages.parse().unwrap()).collect();
+        (pages[1] - pages[2]) * 4096
     }
 
     /// The number of open file descriptors.
