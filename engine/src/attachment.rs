@@ -201,9 +201,8 @@ pub fn attached_to(
                 }
                 let rejected_on_some_paths =
                     matches!(rejected, Rejected::Through(_)) && rejection.is_none();
-                let effect = rejection.map(|rejection| rejection.effect);
                 let policy = not_enforced.as_ref().unwrap_or(policy);
-                let attachment = attachment(policy, target, permission, place.section, effect)?;
+                let attachment = attachment(policy, target, permission, place.section, rejection)?;
                 Some(Attachment {
                     rejected_on_some_paths,
                     ..attachment
@@ -228,19 +227,20 @@ fn attachment(
     target: &TargetRef,
     permission: AttachmentPermission,
     section: Option<Arc<str>>,
-    rejection: Option<RejectionEffect>,
+    rejection: Option<Rejection>,
 ) -> Option<Attachment> {
-    let (attached, left_out) = match rejection {
+    let reported = rejection.as_ref().is_some_and(|rejection| rejection.reported.is_some());
+    let (attached, left_out) = match rejection.map(|rejection| rejection.effect) {
         None | Some(RejectionEffect::InForce | RejectionEffect::WithoutRequests { .. }) => {
             (policy.clone(), Arc::default())
         }
         Some(RejectionEffect::NotAttached) => return None,
         Some(RejectionEffect::WithoutSettings) => {
-            (Arc::new(policy.without_settings()), Arc::default())
+            (Arc::new(policy.without_settings(reported)), Arc::default())
         }
         Some(RejectionEffect::WithoutSetting(path)) => {
             let rest = policy.without_setting(&path);
-            let rest = rest.unwrap_or_else(|| policy.without_settings());
+            let rest = rest.unwrap_or_else(|| policy.without_settings(reported));
             (Arc::new(rest), Arc::default())
         }
         Some(RejectionEffect::WithoutEffect | RejectionEffect::NotApplied) => {

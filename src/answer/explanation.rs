@@ -311,7 +311,7 @@ pub enum StateOnRequest {
     Rejected,
     /// Its controllers accept it and do not apply it.
     NoEffect,
-    /// Whether it acts on the request is not known.
+    /// Whether it applies to the request is not known.
     Unknown,
 }
 

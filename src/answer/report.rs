@@ -19,6 +19,8 @@ mod rules;
 mod suppressing;
 mod unknown;
 
+pub use unknown::unknown_kinds;
+
 pub use current::{CurrentFindings, namespace_of};
 pub use judge::{Case, Judge, of_file};
 pub use pages::{address, address_in, page};

@@ -266,7 +266,9 @@ struct Metadata {
 fn read_header(raw: Option<&RawValue>) -> Metadata {
     let Some(raw) = raw else {
         return Metadata {
-            odd: Some(Unreadable::new("it has no metadata")),
+            odd: Some(Unreadable::new(
+                "it has no metadata, so it is no Kubernetes object",
+            )),
             ..Metadata::default()
         };
     };

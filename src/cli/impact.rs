@@ -18,7 +18,7 @@ use super::{CommandResult, Failure, complete, find, print};
 use crate::answer;
 use crate::answer::impact::{ChangedObjects, Impact, broken, impact_on_requests};
 use crate::answer::named::Named;
-use crate::answer::report::{ReportedFinding, Spot};
+use crate::answer::report::{ReportedFinding, Spot, unknown_kinds};
 use crate::cache::directory;
 use crate::cache::lists::ReadScope;
 use crate::cache::manifest::Manifests;
@@ -61,7 +61,7 @@ pub struct Args {
     delete: Vec<String>,
     #[command(flatten)]
     scope: Scope,
-    /// Exit with code 1 if the change has this effect.
+    /// Exit with code 1 if the change has this effect, or objects of unknown policy kinds.
     #[arg(long, value_name = "WHAT")]
     fail_on: Option<FailOn>,
     /// Output format.
@@ -107,7 +107,6 @@ pub fn run(args: &Args) -> Result<CommandResult, Failure> {
     for key in &gone {
         find::there(&view.snapshot, key)?;
     }
-    view.say_what_is_undefined();
     for wrong in in_use.wrong.iter().chain(&after_change.wrong) {
         eprintln!("attache: {}", escape(&wrong.message));
     }
@@ -115,6 +114,7 @@ pub fn run(args: &Args) -> Result<CommandResult, Failure> {
     if let Some(line) = directory::written_twice(&loaded.duplicates) {
         eprintln!("attache: the change: {line}");
     }
+    view.say_what_is_undefined_with(&loaded);
     let (answer, after) = if args.deletes_files() {
         deleted(&view, &loaded, gone)?
     } else {
@@ -136,14 +136,21 @@ pub fn run(args: &Args) -> Result<CommandResult, Failure> {
                 names_of(&objects)
             }
             Output::Markdown => markdown(&answer),
-            _ => text(&answer, &args.file_names(), style),
+            _ => text(&answer, &args.of_check(), style),
         },
     };
     print(&shown)?;
     Ok(match args.fail_on {
-        Some(FailOn::Change) if !answer.is_without_effect() => CommandResult::Findings,
+        Some(FailOn::Change) if !answer.is_without_effect() || has_unknown_kinds(&loaded) => {
+            CommandResult::Findings
+        }
         _ => CommandResult::Clean,
     })
+}
+
+/// Whether the change has objects of kinds that look like policy kinds and are not known: nobody knows their effect.
+fn has_unknown_kinds(change: &directory::Loaded) -> bool {
+    !unknown_kinds(&change.snapshot, change.origins.keys(), "read").is_empty()
 }
 
 /// The impact of applying manifests and deleting objects, as one change, and the state after it.
@@ -342,8 +349,13 @@ impl Args {
         self.paths.iter().chain(&self.files)
     }
 
-    fn file_names(&self) -> Vec<String> {
-        let files = self.files().chain(self.at.rendered.dirs());
-        files.map(|file| file.display().to_string()).collect()
+    /// The arguments with which `attache check` judges the same change.
+    fn of_check(&self) -> Vec<String> {
+        let files = self.files().map(|file| file.display().to_string());
+        let mut arguments: Vec<String> = files.chain(self.at.again()).collect();
+        if self.at.from.is_none() {
+            arguments.push("--cluster".to_owned());
+        }
+        arguments
     }
 }

@@ -91,7 +91,9 @@ fn documents(options: &WebhookOptions, policies: &Policies) -> [Value; 3] {
 /// Reports a kind without a CRD: webhook rules need the plural, which only the CRD has.
 fn say_left_out(gk: &GroupKind) {
     let gk = escape(&gk.to_string());
-    eprintln!("attache: skipped {gk}: it has policies, but its CRD was not found");
+    eprintln!(
+        "attache: no rule for {gk}: there are policies of the kind, but its CRD was not found; add it to the files"
+    );
 }
 
 /// Why nothing is printed, and the remedy.

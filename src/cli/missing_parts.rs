@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::answer::report::unknown_kinds;
 use crate::cache::lists::{Missing, MissingPart};
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -68,16 +69,36 @@ fn no_gateway_api(policies: &[GroupKind]) -> String {
     )
 }
 
-/// Prints to standard error the policy kinds of files without a CRD.
-pub(super) fn say_undefined(snapshot: &Snapshot) {
-    let kinds: Vec<&GroupKind> = snapshot.undefined_kinds().collect();
-    if let Some(line) = undefined(&kinds) {
+/// Prints to standard error what is not known about the kinds of files.
+pub(super) fn say_undefined<'a>(snapshot: &Snapshot, objects: impl Iterator<Item = &'a ObjectKey>) {
+    for line in undefined(snapshot, objects) {
         eprintln!("attache: {line}");
     }
 }
 
+/// Lines about the kinds of objects of files: those that look like policy kinds and are not known, and policy kinds without a CRD.
+pub(super) fn undefined<'a>(
+    snapshot: &Snapshot,
+    objects: impl Iterator<Item = &'a ObjectKey>,
+) -> Vec<String> {
+    let mut lines = unknown(snapshot, objects);
+    let kinds: Vec<&GroupKind> = snapshot.undefined_kinds().collect();
+    lines.extend(without_crd(&kinds));
+    lines
+}
+
+/// One line for each kind that looks like a policy kind and is not known.
+pub(super) fn unknown<'a>(
+    snapshot: &Snapshot,
+    objects: impl Iterator<Item = &'a ObjectKey>,
+) -> Vec<String> {
+    let unknown = unknown_kinds(snapshot, objects, "read");
+    let lines = unknown.iter().map(|finding| escape(&finding.message));
+    lines.collect()
+}
+
 /// The line about policy kinds without a CRD among the files.
-pub(super) fn undefined(kinds: &[&GroupKind]) -> Option<String> {
+pub(super) fn without_crd(kinds: &[&GroupKind]) -> Option<String> {
     let (its, used) = match kinds {
         [] => return None,
         [_] => ("its", "only its profile is used"),

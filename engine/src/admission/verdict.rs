@@ -390,8 +390,11 @@ fn add_settings(
 
 fn closing(left: usize, finding: &Finding) -> String {
     let object = &finding.object;
-    let name = escape(&format!("{}/{}", object.gk, object.name));
-    let line = format!("and {left} more: attache describe {name}");
+    let mut name = format!("{}/{}", object.gk, object.name);
+    if !object.namespace.is_empty() {
+        name = format!("{name} -n {}", object.namespace);
+    }
+    let line = format!("and {left} more: attache describe {}", escape(&name));
     if line.chars().count() <= MAX_LINE {
         line
     } else {

@@ -38,6 +38,7 @@ mod no_longer_failing;
 mod open_targets;
 mod other_kinds;
 mod provided;
+mod remedy;
 
 pub use acting_through::carries_others;
 pub use at_listeners::lost_at_listeners;
@@ -54,6 +55,7 @@ use open_targets::{is_closed_without_policy, lost_by_targets};
 use other_kinds::OtherKinds;
 pub use provided::Coverage;
 use provided::Provided;
+pub use remedy::{Remedy, remedies};
 
 /// The name of the protection by client certificates in profiles.
 pub const CLIENT_CERTIFICATES: &str = "client certificates";

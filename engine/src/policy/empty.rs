@@ -1,6 +1,6 @@
 //! Policies without settings.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Policy, Stanza};
 use super::{PolicyStanza, StanzaRef};
@@ -10,13 +10,33 @@ use crate::model::object::is_route;
 
 impl Policy {
     /// The policy as its controllers treat it when they reject it and it still replaces policies above it: it has no
-    /// settings.
-    pub(crate) fn without_settings(&self) -> Self {
+    /// settings. Routes to which only some settings apply keep them if these are not the cause, which is unknown if a controller
+    /// `reported` the rejection.
+    pub(crate) fn without_settings(&self, reported: bool) -> Self {
+        let variants = self.variants.iter().enumerate().map(|(place, made)| {
+            let on_routes = self.profile.on_routes.get(place);
+            let Some(on) = on_routes.filter(|on| reported || self.is_rejected_for(&on.settings))
+            else {
+                return made.clone();
+            };
+            let nothing = self.under(&on.profile, place).without_effect();
+            OnceLock::from(Arc::new(nothing))
+        });
         Self {
             stanzas: Box::new([PolicyStanza::nothing(self.key())]),
             reading_cost: 0,
+            variants: variants.collect(),
             ..self.clone()
         }
+    }
+
+    /// Whether its controllers reject it for one of these fields of its spec.
+    fn is_rejected_for(&self, settings: &[String]) -> bool {
+        let mut causes = self
+            .rejected_by
+            .iter()
+            .filter_map(|index| self.profile.rejected_if.get(*index));
+        causes.any(|cause| cause.reads_one_of(settings))
     }
 
     /// The policy without one of its settings, as keys within them; `None` if no others are left.

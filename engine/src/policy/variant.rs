@@ -79,7 +79,7 @@ impl Policy {
     }
 
     /// Its variant under other facts, for the same listeners.
-    fn under(&self, profile: &Arc<Profile>, place: usize) -> Self {
+    pub(super) fn under(&self, profile: &Arc<Profile>, place: usize) -> Self {
         let policy = Self::read(self.object.clone(), profile.clone());
         let policy = policy.at_listeners(self.variant.at).unwrap_or(policy);
         let first_of_levels = self.profile.on_routes.len();

@@ -260,7 +260,7 @@ impl CalledService<'_, '_> {
             lost: Vec::new(),
             more: 0,
             notes: vec![
-                "no route of the Service is in force: it sends requests to its own endpoints"
+                "no accepted route has this Service as its parent: requests go to its own endpoints"
                     .to_owned(),
             ],
         }

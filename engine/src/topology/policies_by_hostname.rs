@@ -5,7 +5,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{AncestorPath, acceptance_of, controller_facts, gateway_of, through_listeners};
+use super::{
+    AncestorPath, ListenerHostname, acceptance_of, controller_facts, gateway_of, through_listeners,
+};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::Listener;
 use crate::state::snapshot::Snapshot;
@@ -18,7 +20,7 @@ pub struct PoliciesByHostname(Vec<PlainListener>);
 #[derive(Debug)]
 struct PlainListener {
     port: u16,
-    hostname: Option<Arc<str>>,
+    hostname: ListenerHostname,
     path: Rc<AncestorPath>,
 }
 
@@ -40,14 +42,16 @@ impl PoliciesByHostname {
                 continue;
             };
             for (index, path) in through_listeners(snapshot, owner) {
-                let listener = index.and_then(|index| owner.listeners().get(index));
-                if let Some(listener) = listener.filter(|listener| is_plain(listener)) {
-                    all.push(PlainListener {
-                        port: listener.port,
-                        hostname: listener.hostname.clone().filter(|name| !name.is_empty()),
-                        path,
-                    });
-                }
+                let listener = index.and_then(|index| Some((index, owner.listeners().get(index)?)));
+                let Some((index, listener)) = listener.filter(|(_, listener)| is_plain(listener))
+                else {
+                    continue;
+                };
+                all.push(PlainListener {
+                    port: listener.port,
+                    hostname: ListenerHostname::for_listener(snapshot, owner, accepted, index),
+                    path,
+                });
             }
         }
         let shares =
@@ -56,13 +60,13 @@ impl PoliciesByHostname {
     }
 
     /// The ancestor paths whose policies apply to the requests that a route with these hostnames
-    /// takes at a listener; none if only the listener's own path is possible.
+    /// takes at a listener, without hostnames that the listener leaves to others; none if only the listener's own path is possible.
     pub fn paths(&self, listener: &Place, hostnames: &[Arc<str>]) -> Vec<&Rc<AncestorPath>> {
         let Some(own) = self.0.iter().find(|one| one.path.last() == Some(listener)) else {
             return Vec::new();
         };
         let all: Arc<str> = Arc::from("*");
-        let of_listener = [own.hostname.clone().unwrap_or(all)];
+        let of_listener = [own.hostname().cloned().unwrap_or(all)];
         let hosts = if hostnames.is_empty() {
             &of_listener
         } else {
@@ -71,9 +75,9 @@ impl PoliciesByHostname {
         let mut paths: Vec<&Rc<AncestorPath>> = Vec::new();
         for host in hosts {
             let shared = own
-                .hostname
-                .as_ref()
-                .map_or(Some(host), |own| in_common(own, host));
+                .hostname()
+                .map_or(Some(host), |name| in_common(name, host))
+                .filter(|host| !own.hostname.gives_up(host));
             if let Some(path) = shared.and_then(|host| self.path(own.port, host))
                 && !paths.contains(&path)
             {
@@ -92,7 +96,7 @@ impl PoliciesByHostname {
     fn path(&self, port: u16, host: &Arc<str>) -> Option<&Rc<AncestorPath>> {
         let mut longest: Option<(usize, &PlainListener)> = None;
         for listener in self.0.iter().filter(|listener| listener.port == port) {
-            let own = listener.hostname.as_ref();
+            let own = listener.hostname();
             let length = own.map_or(0, |own| own.len());
             if own.is_none_or(|own| in_common(own, host) == Some(host))
                 && longest.is_none_or(|(most, _)| length > most)
@@ -101,6 +105,14 @@ impl PoliciesByHostname {
             }
         }
         longest.map(|(_, listener)| &listener.path)
+    }
+}
+
+// === impl PlainListener ===
+
+impl PlainListener {
+    fn hostname(&self) -> Option<&Arc<str>> {
+        self.hostname.name.as_ref().filter(|name| !name.is_empty())
     }
 }
 

@@ -130,7 +130,7 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: ChangeOfObject, known
         (Accepted::Accepted, Some(_)) if done == ChangeOfObject::Deleted => {
             "the same stays in force".to_owned()
         }
-        (Accepted::Accepted, Some(_)) if known => "what it sets is in force already".to_owned(),
+        (Accepted::Accepted, Some(_)) if known => "its settings are already in force".to_owned(),
         (Accepted::Accepted, Some(_)) => "the same is in force already".to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! Protections that a change takes away, by object.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use schemars::JsonSchema;
@@ -11,8 +11,8 @@ use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::{Changed, EffectiveChange};
 use crate::engine::effective::protection::{
-    Coverage, ProtectionLoss, lost_at_listeners, lost_by_acceptance, lost_by_object,
-    lost_by_own_fields,
+    Coverage, ProtectionLoss, Remedy, lost_at_listeners, lost_by_acceptance, lost_by_object,
+    lost_by_own_fields, remedies,
 };
 use crate::engine::effective::traffic::OpenedRoutes;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -39,6 +39,10 @@ pub struct LostProtection {
     pub partly: bool,
     /// Why the settings that are in force after the change do not provide it, or only for some requests.
     pub reasons: Vec<String>,
+    /// How a policy in the change can be written so that nothing is lost: `with spec.mergeType: StrategicMerge in SecurityPolicy
+    /// shop/cart the route keeps it`. Absent if its kind has no such strategy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
 }
 
 // === impl LostProtection ===
@@ -98,8 +102,13 @@ pub(in crate::answer) fn lost_protection(
         shared.dedup_by_key(|change| Rc::as_ptr(change));
         let changes = shared.iter().map(|change| &***change);
         let states_of = [states.before, states.after];
+        let mut remedies = Remedies::new(states);
         for loss in lost_by_object(states_of, states.renames, kind, &changes) {
-            all.extend(of_objects(states, kind, &loss));
+            let remedy = remedies.of(kind, &loss);
+            all.extend(of_objects(states, kind, &loss).map(|lost| LostProtection {
+                remedy: remedy.clone(),
+                ..lost
+            }));
         }
     }
     all.sort();
@@ -175,5 +184,49 @@ fn of_each<'a>(
         opened: loss.opened.iter().map(Named::from).collect(),
         partly: taken.remains > Coverage::NoRequests,
         reasons: taken.reasons.iter().map(ToString::to_string).collect(),
+        remedy: None,
     })
+}
+
+/// The strategies by which policies in a change keep what they take away, each policy asked once.
+struct Remedies<'a> {
+    states: &'a States<'a>,
+    known: BTreeMap<ObjectKey, Vec<Remedy>>,
+}
+
+// === impl Remedies ===
+
+impl<'a> Remedies<'a> {
+    fn new(states: &'a States<'a>) -> Self {
+        Self {
+            states,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// The remedy for a loss, if one policy of the change took the place of others there. Under other names before the change, the
+    /// paths cannot be compared.
+    fn of(&mut self, kind: &GroupKind, loss: &ProtectionLoss) -> Option<String> {
+        let [before, after] = [self.states.before, self.states.after];
+        let is_changed = |key: &&ObjectKey| {
+            let [old, new] = [before, after].map(|snapshot| snapshot.policy(key));
+            new.is_some_and(|new| old.is_none_or(|old| old.spec() != new.spec()))
+        };
+        let mut replacing = loss.lost.now.iter().filter(is_changed);
+        let (Some(policy), None) = (replacing.next(), replacing.next()) else {
+            return None;
+        };
+        if !self.states.renames.is_empty() {
+            return None;
+        }
+        let remedies = self
+            .known
+            .entry(policy.clone())
+            .or_insert_with(|| remedies([before, after], policy, kind));
+        let remedy = remedies
+            .iter()
+            .find(|remedy| remedy.keeps(&loss.protection))?;
+        let policy = policy.text();
+        Some(format!("with {remedy} in {policy} the route keeps it"))
+    }
 }

@@ -473,6 +473,7 @@ impl RequestProtectionLoss {
             opened: Vec::new(),
             partly: self.is_partial,
             reasons: reasons.collect(),
+            remedy: None,
         }
     }
 }

@@ -254,6 +254,8 @@ fn failing(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
         let objects: BTreeSet<ObjectKey> = targets
             .flat_map(|target| target.effective_targets.objects())
             .filter(|object| after.get(object).is_some())
+            // Where only some settings apply, no error takes the place of the others.
+            .filter(|object| policy.profile.on_routes_of(&object.gk).is_none())
             .filter(|object| fails_at(&mut later, policy, object))
             .cloned()
             .collect();

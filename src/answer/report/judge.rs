@@ -6,7 +6,8 @@ use std::fmt;
 use attache_guardrails::{Guardrails, current_findings, earlier_findings};
 use jiff::civil::Date;
 
-use super::{joined, order, unknown};
+use super::unknown::unknown_kinds;
+use super::{joined, order};
 use crate::answer::change_set::GuardedChanges;
 use crate::engine::admission::evidence::Evidence;
 use crate::engine::admission::finding::{Code, Finding, Severity};
@@ -75,7 +76,7 @@ impl<'a> Case<'a> {
 
     /// The findings on the change as a whole, and on the kinds that could not be checked.
     pub fn together(&self) -> Vec<Finding> {
-        let mut findings = unknown::kinds(self.after, self.objects.iter());
+        let mut findings = unknown_kinds(self.after, self.objects.iter(), "checked");
         findings.extend(self.guardrails.own_findings(self.after, self.today));
         if let Some(before) = self.before {
             let of_changes = findings_on_changes(before, self.after, self.objects).into_iter();

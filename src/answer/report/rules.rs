@@ -93,7 +93,7 @@ pub fn rule(code: Code) -> Rule {
             "Correct its name, or remove it. The API server drops it, so it has no effect.",
         ),
         Code::FieldInvalid => (
-            "The CRD of the object does not allow it",
+            "The CRD does not allow a value",
             "Change the field to a value that the CRD allows. The API server refuses the object.",
         ),
         Code::FieldConflict => (
@@ -129,7 +129,7 @@ pub fn rule(code: Code) -> Rule {
             "Set the protection in the policy that is in force after the change, or let it merge with the policy that provides it.",
         ),
         Code::Guardrail => (
-            "What is in force breaks a guardrail",
+            "The policies in force on a target break a guardrail",
             "Change the policies in force on the target so that the rule holds, or ask the owners of the guardrail for an exception.",
         ),
         Code::RouteDetached => (
@@ -141,7 +141,7 @@ pub fn rule(code: Code) -> Rule {
             "For information. Check that these routes should serve requests through these listeners.",
         ),
         Code::RouteNotAttached => (
-            "A parent that does not accept the route",
+            "A parent does not accept the route",
             "Correct the parentRef or the hostnames, or let the listener allow the route; if the parent comes later, apply it.",
         ),
         Code::RouteShadowed => (
@@ -197,14 +197,17 @@ pub fn rule(code: Code) -> Rule {
             "Add status.ancestors as PolicyStatus of Gateway API has it, and the status subresource.",
         ),
         Code::CrdConditions => (
-            "Conditions that are not keyed by type",
+            "The conditions are not keyed by type",
             "Make the conditions a list map with the key type.",
         ),
         Code::CrdTargetRefs => (
-            "No target references, or parts of them are missing",
+            "The kind lacks target references, or parts of them",
             "Add targetRefs, a list of group, kind and name.",
         ),
-        Code::CrdTargetLimits => ("Too many targets", "Limit the targets to 16 with maxItems."),
+        Code::CrdTargetLimits => (
+            "A policy may name more than 16 targets",
+            "Limit the targets to 16 with maxItems.",
+        ),
         Code::CrdBothForms => (
             "Nothing keeps targetRef and targetRefs apart",
             "Add a validation rule that refuses both at once.",
@@ -222,7 +225,7 @@ pub fn rule(code: Code) -> Rule {
             "Choose a name that ends in Policy, as GEP-713 asks.",
         ),
         Code::CrdSpecEmpty => (
-            "There is nothing to set",
+            "The kind has no settings",
             "Add settings beside the targets.",
         ),
         Code::PendingOver => (
@@ -244,26 +247,26 @@ pub fn rule(code: Code) -> Rule {
         ),
         Code::Unverified => (
             "Something could not be checked",
-            "See the finding for the reason, and check again.",
+            "The finding says why. Mend that and check again; if no order is defined between two policies, put their settings into one of them.",
         ),
         Code::Unreadable => (
-            "A file or document that cannot be read",
-            "Correct it at the place that the finding names. Nothing in the document was checked.",
+            "A file or document cannot be read",
+            "Correct it at the place that the finding names, or list a file that is no manifest in .attacheignore. Nothing in the document was checked.",
         ),
         Code::TargetSchema => (
-            "A field of a target that the API server does not accept",
+            "The API server does not accept a field of a target",
             "Write the fields of a target as strings: group, kind, name, namespace, sectionName.",
         ),
         Code::ObjectDuplicate => (
-            "An object that is defined twice",
-            "Remove one of the two; the last definition wins.",
+            "An object is defined twice",
+            "Remove one of the two; attache uses the last definition.",
         ),
         Code::KindUnknown => (
-            "A kind that looks like a policy kind and is not known",
+            "A kind looks like a policy kind and is not known",
             "Add the CRD of the kind to the files, or a profile to the configuration.",
         ),
         Code::SuppressionInvalid => (
-            "A malformed annotation that suppresses findings",
+            "An annotation that suppresses findings is malformed",
             "Write attache.dev/ignore: \"<code>[,<code>] [until YYYY-MM-DD]: <reason>\". The reason is required.",
         ),
     };

@@ -29,10 +29,11 @@ const GATEWAY_KINDS: [&str; 10] = [
 /// The fields that name the targets of policies.
 const TARGETS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
 
-/// One finding for each such kind, on its first object.
-pub(super) fn kinds<'a>(
+/// One finding for each such kind, on its first object. `done` is what attache did not do with the objects: `checked`.
+pub fn unknown_kinds<'a>(
     snapshot: &Snapshot,
     objects: impl Iterator<Item = &'a ObjectKey>,
+    done: &str,
 ) -> Vec<Finding> {
     let mut by_kind: BTreeMap<&GroupKind, Vec<&ObjectKey>> = BTreeMap::new();
     for key in objects {
@@ -47,8 +48,8 @@ pub(super) fn kinds<'a>(
     by_kind.retain(|kind, _| snapshot.definition(kind).is_none());
     let findings = by_kind.into_iter().filter_map(|(kind, objects)| {
         let unchecked = match objects.len() {
-            1 => "this object was not checked".to_owned(),
-            n => format!("{n} objects were not checked"),
+            1 => format!("this object was not {done}"),
+            n => format!("{n} objects were not {done}"),
         };
         let first = objects.into_iter().min()?;
         let near = misspelt(snapshot, kind);

@@ -9,7 +9,7 @@ use crate::engine::admission::severities::{Action, Actions, Override, Severities
 /// Codes that deny if the manifests are the whole state: then a missing target exists nowhere.
 const OF_CLOSED_SETS: [Code; 2] = [Code::TargetNotFound, Code::KindUnknown];
 /// Codes for objects that were not checked. `--only` keeps them on.
-const OF_GAPS: [Code; 2] = [Code::Unverified, Code::Unreadable];
+const OF_GAPS: [Code; 3] = [Code::Unverified, Code::Unreadable, Code::KindUnknown];
 
 /// Arguments that select findings and change their severity.
 #[derive(Clone, Debug, Default, clap::Args)]

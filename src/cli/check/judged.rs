@@ -158,7 +158,7 @@ fn files(input: &Input, case: &Case<'_>) -> Vec<LocatedFinding> {
     let duplicates = input.duplicates.iter().map(|double| {
         let spot = spot(&double.first);
         let message = format!(
-            "also defined at {}:{}; the last definition wins",
+            "also defined at {}:{}; attache uses the definition here",
             spot.file, spot.line
         );
         (

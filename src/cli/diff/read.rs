@@ -96,8 +96,8 @@ pub(super) fn say_what_is_missing(states: [&Read; 2]) {
         }
         // In a cluster every object has its CRD.
         if !read.view.origins.is_empty() {
-            let kinds: Vec<&GroupKind> = read.view.snapshot.undefined_kinds().collect();
-            reported.extend(missing_parts::undefined(&kinds));
+            let objects = read.view.origins.keys();
+            reported.extend(missing_parts::undefined(&read.view.snapshot, objects));
         }
     }
     for line in reported {

@@ -23,8 +23,8 @@ pub(super) use markdown::protection as markdown_of_protection;
 /// The limit of items before "and N more".
 const MAX_ITEMS: usize = 10;
 
-/// The whole answer. `files` are the applied files, for the closing line.
-pub(crate) fn text(impact: &Impact, files: &[String], style: Style) -> String {
+/// The whole answer. `arguments` make `attache check` judge the same change, for the closing line.
+pub(crate) fn text(impact: &Impact, arguments: &[String], style: Style) -> String {
     let kinds = kinds(impact);
     let mut text = departures(impact, &kinds, style);
     text.push_str(&traffic(&impact.traffic, &kinds, style));
@@ -57,8 +57,8 @@ pub(crate) fn text(impact: &Impact, files: &[String], style: Style) -> String {
         text.push_str(&few(style, Tone::Faint, idle, ""));
     }
     if !impact.applied.is_empty() {
-        let files = files.join(" ");
-        let closing = format!("To check the manifests themselves: attache check {files}");
+        let arguments = arguments.join(" ");
+        let closing = format!("To check the manifests themselves: attache check {arguments}");
         text.push('\n');
         text.push_str(&line(style, Tone::Faint, &closing));
     }
@@ -118,7 +118,15 @@ pub(super) fn lost_protection(lost: &[LostProtection], kinds: &Kinds, style: Sty
         .into_iter()
         .map(|reason| paragraph(style, Tone::Warning, "  ", reason, "    "));
     let reasons: String = reasons.collect();
-    format!("{title}{}{reasons}\n", table.show(style, "  "))
+    let remedies: BTreeSet<&String> = lost
+        .iter()
+        .filter_map(|lost| lost.remedy.as_ref())
+        .collect();
+    let remedies = remedies
+        .into_iter()
+        .map(|remedy| paragraph(style, Tone::Heading, "  ", remedy, "    "));
+    let remedies: String = remedies.collect();
+    format!("{title}{}{reasons}{remedies}\n", table.show(style, "  "))
 }
 
 /// The new paths on which an object is without a protection: `through Gateway infra/edge#http`.
@@ -331,6 +339,9 @@ fn headline(impact: &Impact, kinds: &Kinds) -> String {
         if !objects.is_empty() {
             text = format!("{text}; {word} {}", count(&objects, kinds));
         }
+    }
+    if impact.changes.is_empty() && !impact.lost_protection.is_empty() {
+        text.push_str("; requests lose protection all the same");
     }
     format!("{text}.")
 }

@@ -15,7 +15,7 @@ mod wrap;
 /// The line about policy kinds without a CRD.
 pub(crate) fn undefined(report: &Report) -> Option<String> {
     let kinds: Vec<&GroupKind> = report.undefined.iter().map(|kind| &kind.0).collect();
-    missing_parts::undefined(&kinds)
+    missing_parts::without_crd(&kinds)
 }
 
 /// `deny`, `warn`, `notice`.

@@ -82,11 +82,26 @@ impl View {
         say_missing_parts(&self.missing_lines());
     }
 
-    /// Prints to standard error the policy kinds without a CRD among the files. In a cluster every object has its CRD.
+    /// Prints to standard error the policy kinds without a CRD among the files, and the kinds that look like policy kinds and are not
+    /// known. In a cluster every object has its CRD.
     pub(in super::super) fn say_what_is_undefined(&self) {
         let is_of_files = !self.origins.is_empty();
         if is_of_files {
-            missing_parts::say_undefined(&self.snapshot);
+            missing_parts::say_undefined(&self.snapshot, self.origins.keys());
+        }
+    }
+
+    /// The same for a state and manifests that are applied on top of it.
+    pub(in super::super) fn say_what_is_undefined_with(&self, change: &directory::Loaded) {
+        let objects: BTreeSet<&ObjectKey> =
+            self.origins.keys().chain(change.origins.keys()).collect();
+        let mut lines = missing_parts::unknown(&change.snapshot, objects.into_iter());
+        if !self.origins.is_empty() {
+            let kinds: Vec<&GroupKind> = self.snapshot.undefined_kinds().collect();
+            lines.extend(missing_parts::without_crd(&kinds));
+        }
+        for line in lines {
+            eprintln!("attache: {line}");
         }
     }
 

@@ -97,7 +97,20 @@ fn has_fields(
     };
     let mut absent = Vec::new();
     add_nulls(spec, &mut Vec::new(), &mut absent);
-    let unknown = absent.iter().find_map(|path| schema.spec.unknown_on(path));
+    // Settings in force have the paths that they have within a stanza.
+    let stanzas = profile.and_then(|profile| profile.strategies.value.stanzas);
+    let stanzas = stanzas.into_iter();
+    let stanzas = stanzas.flat_map(|names| [names.overrides, names.defaults]);
+    let stanzas: Vec<String> = stanzas.map(str::to_owned).collect();
+    let unknown = absent.iter().find_map(|path| {
+        let directly = schema.spec.unknown_on(path)?;
+        let within = stanzas.iter().map(|stanza| {
+            let path: Vec<String> = std::iter::once(stanza).chain(path).cloned().collect();
+            schema.spec.unknown_on(&path)
+        });
+        let within: Option<Vec<_>> = within.collect();
+        within.map(|mut within| within.pop().unwrap_or(directly))
+    });
     let Some(unknown) = unknown else {
         return Ok(());
     };

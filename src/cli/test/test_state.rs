@@ -88,7 +88,7 @@ impl TestState {
         if let Some(line) = directory::written_twice(&loaded.duplicates) {
             eprintln!("attache: {line}");
         }
-        missing_parts::say_undefined(&loaded.snapshot);
+        missing_parts::say_undefined(&loaded.snapshot, loaded.origins.keys());
         let names = Names::of_files(&loaded);
         let mut written = BTreeMap::new();
         for manifest in objects {

@@ -11,7 +11,7 @@ use super::super::names::Names;
 use super::super::state::View;
 use crate::answer::graph::{Focus, Graph, graph};
 use crate::engine::admission::severities::Severities;
-use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::routing::Matching;
 
 /// A state, with the guardrails and settings of the webhook for it.
@@ -124,10 +124,13 @@ impl PageState {
     /// Everything that the page cannot know, one line each.
     pub(super) fn missing_lines(&self) -> Vec<String> {
         let view = &self.view;
-        let undefined = view.snapshot.undefined_kinds();
-        let undefined: Vec<&GroupKind> = undefined.filter(|_| self.is_of_files).collect();
         let mut lines = view.missing_lines();
-        lines.extend(missing_parts::undefined(&undefined));
+        if self.is_of_files {
+            lines.extend(missing_parts::undefined(
+                &view.snapshot,
+                view.origins.keys(),
+            ));
+        }
         lines.extend(self.problems.iter().cloned());
         lines
     }

@@ -31,7 +31,10 @@ impl Process {
     /// requests leave behind.
     pub(crate) fn resident(&self) -> usize {
         let statm = self.proc("statm");
-        let pages: Vec<usize> = statm.split_whitespace().map(|pages| pages.parse().unwrap()).collect();
+        let pages: Vec<usize> = statm
+            .split_whitespace()
+            .map(|pages| pages.parse().unwrap())
+            .collect();
         (pages[1] - pages[2]) * 4096
     }
 

@@ -83,9 +83,9 @@ macro_rules! with_codes {
             Overridden "overridden" Warn,
             /// Other policies override it somewhere.
             PartlyOverridden "partly-overridden" Warn,
-            /// The policy acts on objects beyond its declared target.
+            /// The policy applies to objects beyond its declared target.
             Affects "affects" Warn,
-            /// A policy acts on this object.
+            /// A policy applies to this object.
             AffectedBy "affected-by" Warn,
             /// The change alters an effective policy.
             EffectiveChange "effective-change" Warn,
@@ -123,7 +123,7 @@ macro_rules! with_codes {
             CrdSpecEmpty "crd-spec-empty" Warn,
             /// A policy is marked as waiting for its section, which exists.
             PendingOver "pending-over" Warn,
-            /// All Gateways that the policy reaches belong to controllers that do not act on the kind.
+            /// All Gateways that the policy reaches belong to controllers that do not implement the kind.
             ControllerMismatch "controller-mismatch" Warn,
             /// The status of a policy differs from the one that attache expects.
             StatusDisagrees "status-disagrees" Warn,

@@ -60,7 +60,7 @@ pub(super) fn effects(snapshot: &Snapshot, new: &Object, old: Option<Object>) ->
 fn label(key: &ObjectKey, crd: &Crd) -> Option<Finding> {
     let at = format!("metadata.labels[{POLICY_LABEL}]");
     let Some(label) = crd.policy_label.as_deref() else {
-        let message = "the label says which kinds are policies; write Direct or Inherited";
+        let message = "the CRD has no label gateway.networking.k8s.io/policy; add it with the value Direct or Inherited";
         return Some(
             Finding::new(Code::CrdLabel, key, message)
                 .at(at)
@@ -101,7 +101,7 @@ fn code_and_message(departure: &Departure) -> (Code, String) {
     match departure {
         Departure::NoStatus => (
             Code::CrdStatus,
-            "the status does not say what became of a policy; write status.ancestors, as PolicyStatus of Gateway API".to_owned(),
+            "the status does not say whether a policy was accepted; write status.ancestors, as PolicyStatus of Gateway API".to_owned(),
         ),
         Departure::NoSubresource => (
             Code::CrdStatus,

@@ -54,7 +54,10 @@ fn target(before: &Snapshot, after: &Snapshot, gone: &ObjectKey, key: &ObjectKey
     });
     let mut findings: Vec<Finding> = named
         .map(|attachment| {
-            let message = format!("{} loses its target", attachment.policy.key());
+            let message = format!(
+                "{} loses its target; delete it too, or let it name another object",
+                attachment.policy.key()
+            );
             orphaned(Code::TargetOrphaned, key, &attachment.policy, message)
         })
         .collect();

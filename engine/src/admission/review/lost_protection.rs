@@ -1,27 +1,20 @@
 //! Findings on protections that a change takes away.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-use serde_json::{Map, Value};
 
 use super::fuel::too_much;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
-use crate::effective::impact::{EffectiveChange, diff};
+use crate::effective::impact::EffectiveChange;
 use crate::effective::protection::{
-    AcceptedPolicy, Coverage, LostSources, ProtectionLoss, lost, lost_at_listeners,
-    lost_by_acceptance, lost_by_own_fields,
+    AcceptedPolicy, Coverage, LostSources, ProtectionLoss, Remedy, lost, lost_at_listeners,
+    lost_by_acceptance, lost_by_own_fields, remedies,
 };
 use crate::effective::renames::Renames;
 use crate::effective::traffic::Opened;
-use crate::kinds::profile::{DictatedBy, Op, Strategy};
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::{Object, is_route};
 use crate::model::wording;
-use crate::policy::Policy;
-use crate::policy::StanzaRef;
-use crate::state::snapshot::{Change, Snapshot};
+use crate::state::snapshot::Snapshot;
 
 /// The most sections of one object that a message names.
 const MOST_SECTIONS: usize = 3;
@@ -133,7 +126,9 @@ fn finding(
     finding.settings = wording::settings(&settings).into();
     let remedy = remedies.iter().find(|remedy| remedy.keeps(name));
     let reasons = || reasons.into_iter().collect::<Vec<_>>().join("; ");
-    finding.source = remedy.map_or_else(reasons, |remedy| remedy.text.clone());
+    finding.source = remedy.map_or_else(reasons, |remedy| {
+        format!("with {remedy} the route keeps it")
+    });
     let mentions = by.into_iter().chain(now);
     finding.mentions = mentions.filter(|policy| policy != key).collect();
     finding
@@ -174,93 +169,4 @@ fn what_is_lost(loss: &ProtectionLoss) -> String {
         "{objects} now {verb} requests through {}, {without} the {name} of {by}",
         wording::first(&entries)
     )
-}
-
-/// A change of the policy by which less is lost.
-struct Remedy {
-    text: String,
-    /// The protections that are lost nevertheless.
-    lost: Vec<ProtectionLoss>,
-}
-
-// === impl Remedy ===
-
-impl Remedy {
-    fn keeps(&self, protection: &str) -> bool {
-        self.lost.iter().all(|loss| *loss.protection != *protection)
-    }
-}
-
-/// The strategies under which the policy may lose less, if the more specific policy decides how it
-/// merges, and this one replaces the policies above it. Each strategy is tried: a lost setting may
-/// come from a policy that is not above this one, or that this one does not merge with.
-fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) -> Vec<Remedy> {
-    let policy = after.policy(key);
-    let Some(policy) = policy.filter(|policy| policy.key().gk == *kind) else {
-        return Vec::new();
-    };
-    let profile = &policy.profile;
-    let Some(field) = &profile.strategies.path else {
-        return Vec::new();
-    };
-    let on_routes = policy.targets.iter().all(|target| is_route(&target.gk));
-    let replaces = policy.stanzas().all(StanzaRef::is_whole);
-    if *profile.merging.dictated_by != DictatedBy::Challenger || !on_routes || !replaces {
-        return Vec::new();
-    }
-    let named = |wanted: Op| {
-        let mut values = profile.strategies.values.iter();
-        values.find(|(_, strategy)| matches!(strategy, Strategy::Merge(_, op) if *op == wanted))
-    };
-    let strategies = [Op::Strategic, Op::Patch].into_iter().filter_map(named);
-    let candidates = strategies.filter_map(|(name, _)| {
-        let merging = after.with_change(Change::Applied(with_strategy(policy, field, name)));
-        let mut resolver_before = Resolver::bounded(before);
-        let mut resolver_after = resolver_before.for_snapshot(&merging);
-        let changed = diff(
-            &mut resolver_before,
-            &mut resolver_after,
-            std::slice::from_ref(key),
-        );
-        let of_kind: Vec<EffectiveChange> = changed
-            .into_iter()
-            .filter(|changed| changed.kind == *kind)
-            .collect();
-        let is_known = !resolver_before.is_spent() && !resolver_after.is_spent();
-        is_known.then(|| Remedy {
-            text: format!("with spec.{field}: {name} the route keeps it"),
-            lost: lost([before, &merging], Renames::NONE, kind, &of_kind.iter()),
-        })
-    });
-    // The second strategy is not tried out if nothing is lost under the first.
-    let mut remedies: Vec<Remedy> = Vec::new();
-    for remedy in candidates {
-        let keeps_all = remedy.lost.is_empty();
-        remedies.push(remedy);
-        if keeps_all {
-            break;
-        }
-    }
-    remedies
-}
-
-/// The object of a policy, with this strategy in this field of its spec.
-fn with_strategy(policy: &Policy, field: &str, name: &str) -> Arc<Object> {
-    let mut object = (*policy.object).clone();
-    let mut spec = policy.spec();
-    let mut keys = field.split('.').peekable();
-    let mut place = &mut spec;
-    while let Some(key) = keys.next() {
-        if !place.is_object() {
-            *place = Value::Object(Map::new());
-        }
-        let Value::Object(map) = place else { break };
-        place = map.entry(key).or_insert(Value::Null);
-        if keys.peek().is_none() {
-            *place = Value::String(name.to_owned());
-        }
-    }
-    object.spec = Some(spec.to_string().into());
-    object.reported = None;
-    Arc::new(object)
 }

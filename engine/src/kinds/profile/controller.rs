@@ -45,7 +45,7 @@ pub struct ControllerFile {
     #[serde(default, rename = "refusesWiderWildcards")]
     pub rejects_wider_wildcards: bool,
     /// Whether the policies of plain HTTP listeners on one port go by the hostnames of routes: those of the listener with the
-    /// longest hostname that covers one act on its requests, whichever listener the route is attached to.
+    /// longest hostname that covers one apply to its requests, whichever listener the route is attached to.
     #[serde(default)]
     pub listener_policies_by_hostname: bool,
     /// Protocols of listeners that it serves beside those of the Gateway API, if their names have no domain: `HBONE`. Listeners of

@@ -69,7 +69,7 @@ impl Strategy {
 pub enum EmptySpec {
     /// It counts like any other policy.
     Counts,
-    /// Its controller acts on its targets as on those of any other policy: the kind needs no settings.
+    /// Its controller implements it as any other policy: the kind needs no settings.
     Acts,
     /// None: its controller ignores it.
     Ignored,

@@ -50,7 +50,7 @@ pub(super) fn show(about: &OfTarget, style: Style) -> String {
         let scope = if on == total {
             "(all paths)".to_owned()
         } else {
-            format!("(on {on} of {total} targets; the differences are below)")
+            format!("(on {on} of {total} effective targets; the differences are below)")
         };
         text.push('\n');
         text.push_str(&side_by_side(

@@ -204,8 +204,14 @@ fn setting(pointer: &str, spec: &Value, policy: &str) -> String {
 
 /// The policies that are not, or not wholly, in force.
 fn beaten(policies: &[PolicyOnRequest], kinds: &Kinds) -> Table {
+    let is_partial = |policy: &PolicyOnRequest| policy.state == StateOnRequest::PartiallyEnforced;
+    let title = if policies.iter().any(is_partial) {
+        "NOT FULLY ENFORCED"
+    } else {
+        "NOT ENFORCED"
+    };
     let mut table =
-        Table::new(&["NOT ENFORCED", "POLICY", "FROM", "STATE", "REASON"]).sentences(&["REASON"]);
+        Table::new(&[title, "POLICY", "FROM", "STATE", "REASON"]).sentences(&["REASON"]);
     for policy_state in policies {
         let tone = match policy_state.state {
             StateOnRequest::Enforced => continue,

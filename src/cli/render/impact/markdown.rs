@@ -56,6 +56,9 @@ pub(in crate::cli::render) fn protection(
         if !lost.reasons.is_empty() {
             line = format!("{line}: {}", text(&lost.reasons.join("; ")));
         }
+        if let Some(remedy) = &lost.remedy {
+            line = format!("{line} ({})", text(remedy));
+        }
         line
     });
     comment.list(lost);

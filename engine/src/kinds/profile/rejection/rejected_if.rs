@@ -100,6 +100,14 @@ impl RejectedIf {
         }
     }
 
+    /// Whether it depends on one of these fields of the spec.
+    pub(crate) fn reads_one_of(&self, settings: &[String]) -> bool {
+        let compared = self.alike.iter().flat_map(|(one, other)| [one, other]);
+        let fields = self.when.fields().chain(self.unless.fields());
+        let mut all = fields.chain(compared).chain(&self.repeated);
+        all.any(|path| path.first().is_some_and(|field| settings.contains(field)))
+    }
+
     /// Whether it concerns targets of a kind.
     pub fn is_about(&self, target: &GroupKind) -> bool {
         let is_of_kind = |fields: &TargetCondition| fields.kind == *target;

@@ -8,12 +8,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use thiserror::Error;
 
+use super::addresses::has_host_bits;
 use super::at_path::ANY_VALUE;
 use crate::kinds::profile::schema::Pattern;
 use crate::model::literal::Literal;
 
 const MATCHES: &str = "<matches ";
 const DOES_NOT_MATCH: &str = "<does not match ";
+const HOST_BITS: &str = "<has host bits>";
 
 /// A value that a profile asks for, read from what people write there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub(super) enum ValuePattern {
     Matching(Pattern),
     /// `<does not match ^https://>`: a text that the expression does not match.
     NotMatching(Pattern),
+    /// `<has host bits>`: a range of addresses that does not begin with the first address of its network, such as `10.0.0.1/8`.
+    HostBits,
     /// An object that has at least these fields.
     Fields(Vec<(String, ValuePattern)>),
     /// This value.
@@ -34,7 +38,9 @@ pub(super) enum ValuePattern {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(super) enum ValuePatternError {
     /// A text in angle brackets that means nothing.
-    #[error("{0} means nothing: write <any>, <matches EXPRESSION> or <does not match EXPRESSION>")]
+    #[error(
+        "{0} means nothing: write <any>, <matches EXPRESSION>, <does not match EXPRESSION> or {HOST_BITS}"
+    )]
     Unknown(String),
     /// An expression that cannot be evaluated.
     #[error("{0} is no regular expression that attache can evaluate as Go does")]
@@ -65,6 +71,8 @@ impl ValuePattern {
         };
         let (pattern, wanted): (_, fn(Pattern) -> Self) = if text == ANY_VALUE {
             return Ok(Self::Any);
+        } else if text == HOST_BITS {
+            return Ok(Self::HostBits);
         } else if let Some(pattern) = expression(MATCHES) {
             (pattern, Self::Matching)
         } else if let Some(pattern) = expression(DOES_NOT_MATCH) {
@@ -83,6 +91,7 @@ impl ValuePattern {
     pub(super) fn json(&self) -> Value {
         match self {
             Self::Any => ANY_VALUE.into(),
+            Self::HostBits => HOST_BITS.into(),
             Self::Matching(pattern) => format!("{MATCHES}{}>", pattern.text()).into(),
             Self::NotMatching(pattern) => format!("{DOES_NOT_MATCH}{}>", pattern.text()).into(),
             Self::Fields(fields) => {
@@ -101,6 +110,7 @@ impl ValuePattern {
             Self::Any => !value.is_null(),
             Self::Matching(pattern) => matches(pattern) == Some(true),
             Self::NotMatching(pattern) => matches(pattern) == Some(false),
+            Self::HostBits => value.as_str().is_some_and(has_host_bits),
             Self::Fields(wanted) => value.as_object().is_some_and(|fields| {
                 let mut wanted = wanted.iter();
                 wanted.all(|(key, wanted)| wanted.matches(fields.get(key).unwrap_or(&Value::Null)))
