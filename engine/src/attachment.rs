@@ -229,7 +229,9 @@ fn attachment(
     section: Option<Arc<str>>,
     rejection: Option<Rejection>,
 ) -> Option<Attachment> {
-    let reported = rejection.as_ref().is_some_and(|rejection| rejection.reported.is_some());
+    let reported = rejection
+        .as_ref()
+        .is_some_and(|rejection| rejection.reported.is_some());
     let (attached, left_out) = match rejection.map(|rejection| rejection.effect) {
         None | Some(RejectionEffect::InForce | RejectionEffect::WithoutRequests { .. }) => {
             (policy.clone(), Arc::default())

@@ -169,6 +169,10 @@ impl Guardrails {
             (change, removed),
             asked,
         );
+        if resolver_before.is_spent() || resolver_after.is_spent() {
+            // Which targets the change touches is not known, so none of them is judged.
+            return vec![too_much(key)];
+        }
         let request = values::request(Some((key, change.operation)), change.subject);
         let groups = change.subject.map_or(0, |subject| subject.groups.len());
         let mut judges = [request.clone(), request].map(|request| {

@@ -34,7 +34,7 @@ impl<'a> TakenRequests<'a> {
         let Some(rule) = path.section_of(route).filter(|_| is_route(&route.gk)) else {
             return false;
         };
-        let mut moved = self.moved().iter();
+        let mut moved = self.moved().moved.iter();
         moved.any(|((from, to), _)| {
             let from = self.renames.later_place(&route.section(from.clone()));
             to == rule && !had_fault(&path.through_section(&from))

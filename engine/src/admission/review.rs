@@ -30,6 +30,7 @@ mod rerouted_requests;
 mod route;
 mod settings;
 mod status_disagreement;
+mod stored_faults;
 mod target;
 
 pub use change_set::findings_on_changes;
@@ -49,10 +50,7 @@ pub struct States {
 
 /// The states before and after a request. `None` if it changes nothing that [`review`] judges, or cannot be read.
 pub fn states(snapshot: &Snapshot, request: &Request<'_>) -> Option<States> {
-    let is_known = snapshot.profile(&request.gk).is_some()
-        || request.gk == GroupKind::CRD
-        || is_target_kind(&request.gk);
-    if !is_known || request.operation == Operation::Connect || !request.subresource.is_empty() {
+    if !is_judged(snapshot, request) {
         return None;
     }
     let old = request.old.and_then(|text| Incoming::parse(text).ok());
@@ -97,13 +95,20 @@ pub fn states(snapshot: &Snapshot, request: &Request<'_>) -> Option<States> {
     })
 }
 
+/// Whether a request changes an object that policies, or attache itself, have to do with.
+fn is_judged(snapshot: &Snapshot, request: &Request<'_>) -> bool {
+    let is_known = || {
+        snapshot.profile(&request.gk).is_some()
+            || request.gk == GroupKind::CRD
+            || is_target_kind(&request.gk)
+            || may_open(snapshot, &request.gk)
+    };
+    request.operation != Operation::Connect && request.subresource.is_empty() && is_known()
+}
+
 /// Judges a request against a snapshot. Never fails: input that cannot be understood is a finding.
 pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -> Verdict {
-    let is_policy = snapshot.profile(&request.gk).is_some();
-    let is_crd = request.gk == GroupKind::CRD;
-    let counts = request.operation != Operation::Connect && request.subresource.is_empty();
-    let is_target = || is_target_kind(&request.gk) || may_open(snapshot, &request.gk);
-    if !counts || !(is_policy || is_crd || is_target()) {
+    if !is_judged(snapshot, request) {
         return Verdict::default();
     }
     // An old object that cannot be read does not count for the ratchet.
@@ -134,7 +139,7 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
         let mut findings = crd::findings(snapshot, &object.key, crd);
         findings.extend(crd::effects(snapshot, &object, old));
         findings
-    } else if is_policy {
+    } else if snapshot.profile(&request.gk).is_some() {
         policy::findings(snapshot, object, old)
     } else {
         target::findings(snapshot, &Arc::new(object), old.map(Arc::new).as_ref())

@@ -83,7 +83,7 @@ pub(super) fn rejected_at<'p>(
     in_part
 }
 
-fn is_external_name(snapshot: &Snapshot, target: &ObjectKey) -> bool {
+pub(super) fn is_external_name(snapshot: &Snapshot, target: &ObjectKey) -> bool {
     let target = snapshot.get(target);
     target.is_some_and(|target| target.node.is_external_name())
 }

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use crate::attachment::by_controller::rejected_at;
+use crate::attachment::by_controller::{is_external_name, rejected_at};
 use crate::attachment::rejection::is_reported_accepted;
 use crate::kinds::profile::{Reference, SpecPath, collect};
 use crate::model::ids::ObjectKey;
 use crate::model::literal;
-use crate::model::object::Node;
+use crate::model::object::{Node, Port, PortProtocol};
 use crate::model::wording::plural;
 use crate::policy::{Policy, named_object};
 use crate::state::grants::granted;
@@ -49,10 +49,12 @@ impl Policy {
                 .filter(|has| lacks_field(snapshot, to, has))
             {
                 format!("{path} names {to}, which has no {}", has.join("."))
+            } else if field.no_external_names && is_external_name(snapshot, to) {
+                format!("{path} names {to} of type ExternalName")
             } else if field.port && lacks_port(snapshot, to, named.port) {
                 match named.port {
                     Some(port) => {
-                        format!("{path} names port {port} of {to}, which has no such port")
+                        format!("{path} names port {port} of {to}, which has no such TCP port")
                     }
                     None => format!("{path} names {to} without a port"),
                 }
@@ -215,11 +217,12 @@ pub(super) fn services_named_by<'f>(
     services.collect()
 }
 
-/// Whether a Service has no port of this number.
+/// Whether a Service has no TCP port of this number.
 fn lacks_port(snapshot: &Snapshot, service: &ObjectKey, number: Option<u16>) -> bool {
     let node = snapshot.get(service).map(|object| &object.node);
     let Some(Node::Service { ports, .. }) = node else {
         return false;
     };
-    !ports.iter().any(|port| Some(port.number) == number)
+    let is_meant = |port: &Port| Some(port.number) == number && port.protocol == PortProtocol::Tcp;
+    !ports.iter().any(is_meant)
 }

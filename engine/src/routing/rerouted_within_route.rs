@@ -1,23 +1,34 @@
 //! Requests that another rule of the same route takes after a change of the route.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 use std::sync::Arc;
 
 use super::Matching;
+use super::Request;
 use super::choose::{Hosts, dialect};
 use super::samples::{SampleRequest, meeting, methods};
 use super::spec::MatchSpec;
 use crate::kinds::profile::RuleOrder;
 use crate::model::ids::ObjectKey;
+use crate::model::maps::HashSet;
 use crate::model::object::{Object, is_route};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{controller_facts, gateway_of};
 
-/// The most requests that are compared.
-const MAX_REQUESTS: usize = 64;
+/// The most requests that are compared. A route with as many matches as its CRD allows has fewer.
+const MAX_REQUESTS: usize = 512;
+/// The most times that a request is compared with a match.
+const MAX_COMPARISONS: usize = 1 << 19;
 
-/// The rule that takes requests before a change, the one that takes them after it, and these requests in words.
-pub type ReroutedRequests = BTreeMap<(Arc<str>, Arc<str>), BTreeSet<String>>;
+/// Requests that another rule of a route takes after a change.
+#[derive(Clone, Debug, Default)]
+pub struct ReroutedRequests {
+    /// The rule that takes requests before the change, the one that takes them after it, and these requests in words.
+    pub moved: BTreeMap<(Arc<str>, Arc<str>), BTreeSet<String>>,
+    /// Whether some requests were not compared, because there are too many.
+    pub is_cut: bool,
+}
 
 /// Both versions of routes that a change updates, with their whole specs, which states do not keep.
 #[derive(Clone, Debug, Default)]
@@ -40,22 +51,27 @@ pub fn rerouted_within(
             .filter(|_| choice.unknown.is_empty())
             .map(|rule| rule.label.clone())
     };
-    let wants = states.iter().flat_map(|(matching, route)| {
+    let wants = states.each_ref().map(|(matching, route)| {
         let wants = matching.wants(route).into_iter().flatten();
-        wants.filter_map(Result::ok).collect::<Vec<_>>()
+        wants.filter_map(Result::ok).collect::<Vec<MatchSpec>>()
     });
-    let wants: Vec<MatchSpec> = wants.collect();
-    let methods = methods(wants.iter().filter_map(|wants| wants.method.clone()));
-    let samples = wants
-        .iter()
-        .flat_map(|wants| meeting(dialect(new), wants, &methods));
+    let all = || wants.iter().flatten();
+    let methods = methods(all().filter_map(|wants| wants.method.clone()));
+    let requests = wants.each_ref().map(|wants| {
+        let requests = wants.iter();
+        let requests = requests.flat_map(|wants| meeting(dialect(new), wants, &methods));
+        requests.take(MAX_REQUESTS + 1).collect::<Vec<Request>>()
+    });
+    let requests = most_telling_first(&requests);
+    let limit = MAX_REQUESTS.min(MAX_COMPARISONS / all().count().max(1));
+    let is_cut = requests.len() > limit;
     let hostname = new.hostnames().first().map_or("*", |name| &**name);
     let orders = orders(snapshot, new);
-    let mut moved = ReroutedRequests::new();
-    for request in samples.take(MAX_REQUESTS) {
+    let mut moved: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    for request in requests.into_iter().take(limit) {
         let sample = SampleRequest {
             gateway: new.key.clone(),
-            request,
+            request: request.clone(),
             hostname: hostname.to_owned(),
         };
         for order in &orders {
@@ -68,7 +84,26 @@ pub fn rerouted_within(
             }
         }
     }
-    moved
+    ReroutedRequests { moved, is_cut }
+}
+
+/// The requests for the matches of two versions, each once: first those for matches that only one version has, of the versions in
+/// turn.
+fn most_telling_first([old, new]: &[Vec<Request>; 2]) -> Vec<&Request> {
+    let [in_old, in_new] = [old, new].map(|requests| requests.iter().collect::<HashSet<_>>());
+    let mut only_old = old.iter().filter(|request| !in_new.contains(request));
+    let mut only_new = new.iter().filter(|request| !in_old.contains(request));
+    let in_turn = iter::from_fn(|| {
+        let pair = [only_new.next(), only_old.next()];
+        let some = pair.iter().any(Option::is_some);
+        some.then_some(pair)
+    });
+    let in_turn = in_turn.flatten().flatten();
+    let common = old.iter().filter(|request| in_new.contains(request));
+    let mut known = HashSet::default();
+    let mut all: Vec<&Request> = in_turn.chain(common).collect();
+    all.retain(|request| known.insert(*request));
+    all
 }
 
 /// The orders in which the controllers of a route's Gateways try its rules; that of the Gateway API if none is known.

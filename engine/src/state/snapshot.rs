@@ -413,6 +413,8 @@ impl Snapshot {
 
     fn set_rules(&mut self, rules: Arc<ProfileRules>) {
         self.rules = rules;
+        // Which listeners are accepted depends on the facts about controllers.
+        self.acceptances = acceptances::Acceptances::default();
         let mut kinds: BTreeMap<GroupKind, Option<Arc<Crd>>> = BTreeMap::new();
         let known = self.profiles.keys().chain(self.rules.kinds());
         kinds.extend(known.map(|gk| (gk.clone(), None)));

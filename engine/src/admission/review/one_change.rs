@@ -189,6 +189,9 @@ pub(super) fn opened_by_created(
     let traffic = traffic([before, after], std::slice::from_ref(key), limit);
     let mut findings = lost_protection::at_listeners([before, after], key, &traffic.opened, &[]);
     findings.extend(hostnames_taken(key, &traffic));
+    if traffic.is_cut {
+        findings.push(too_much(key, "the effect on further routes"));
+    }
     findings
 }
 

@@ -23,6 +23,7 @@ use crate::status::conditions::{
 };
 use crate::topology::reports::controller;
 
+use super::stored_faults::warn_of_stored;
 use super::{losses, one_change, status_disagreement};
 use crate::attachment::Attachment;
 use crate::model::wording;
@@ -46,12 +47,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     let Some(policy) = after.policy(&key) else {
         return Vec::new();
     };
-    for finding in &mut findings {
-        let known = |f: &Finding| f.code == finding.code && f.subject == finding.subject;
-        if findings_before.iter().any(known) {
-            finding.warn();
-        }
-    }
+    warn_of_stored(&mut findings, &findings_before);
     if is_refused(&findings) {
         return findings;
     }
@@ -61,7 +57,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
         findings.push(too_much(&key, "the effect of this policy"));
         return findings;
     }
-    match before {
+    match &before {
         None => {
             findings.extend(affects(policy, &status));
             let carries_others = carries_others(&after, &key.gk);
@@ -75,11 +71,25 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
             findings.extend(taken.findings(&mut resolver, policy));
         }
         Some(before) => {
-            findings.extend(one_change::effects(&before, &mut resolver, &key, |_| true));
+            findings.extend(one_change::effects(before, &mut resolver, &key, |_| true));
         }
     }
-    findings.extend(in_force(&mut resolver, policy, &status));
+    let mut faults = in_force(&mut resolver, policy, &status);
+    if let (Some(before), false) = (&before, faults.is_empty()) {
+        warn_of_stored(&mut faults, &faults_in_force(before, &key));
+    }
+    findings.extend(faults);
     findings
+}
+
+/// The findings on what keeps a policy from being in force.
+fn faults_in_force(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
+    let mut resolver = Resolver::bounded(snapshot);
+    let policy = snapshot.policy(key);
+    policy.map_or_else(Vec::new, |policy| {
+        let status = status(&mut resolver, policy);
+        in_force(&mut resolver, policy, &status)
+    })
 }
 
 /// Findings on a policy as it is in the snapshot, for any user.

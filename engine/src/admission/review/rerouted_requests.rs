@@ -35,7 +35,14 @@ pub(super) fn findings(
     let mut resolver_before = Resolver::bounded(before);
     let mut resolver_after = resolver_before.for_snapshot(after);
     let mut findings = Vec::new();
-    for ((from, to), requests) in rerouted_within(after, old, new) {
+    let rerouted = rerouted_within(after, old, new);
+    if rerouted.is_cut {
+        findings.push(too_much(
+            &new.key,
+            "which rules take the requests to this route",
+        ));
+    }
+    for ((from, to), requests) in rerouted.moved {
         let (from, to) = (new.key.section(from), new.key.section(to));
         if renames.later_place(&from) == to {
             continue;

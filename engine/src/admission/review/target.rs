@@ -13,6 +13,7 @@ use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::{Change, Snapshot};
 
 use super::change_set::{changing_other_paths, orphaned_by_own_fields};
+use super::stored_faults::warn_of_stored;
 use super::{listeners, one_change, rerouted_requests, route};
 use crate::model::wording;
 use crate::policy::fuel::{MOST_REFERENCES, MOST_ROUTES};
@@ -34,17 +35,13 @@ pub(super) fn findings(
     };
     let after = change(object);
     let mut resolver = Resolver::bounded(&after);
-    let mut findings = findings_as_attached(&mut resolver, &key);
-    if resolver.is_spent() {
-        findings = vec![too_much(&key, "the policies that apply to this object")];
-    }
-    findings.extend(listeners::findings(&resolver, &key));
-    findings.extend(route::findings(&mut resolver, &key));
+    let mut findings = own_findings(&mut resolver, &key);
     // The stored object in the request is newer than any cache.
     if old
         .as_ref()
         .is_some_and(|old| alters_nothing(snapshot, old, object))
     {
+        findings.iter_mut().for_each(Finding::warn);
         return findings;
     }
     let before = match old {
@@ -70,6 +67,10 @@ pub(super) fn findings(
         ));
         return findings;
     }
+    if old.is_some() && findings.iter().any(|one| one.code != Code::AffectedBy) {
+        let stored = own_findings(&mut Resolver::bounded(&before), &key);
+        warn_of_stored(&mut findings, &stored);
+    }
     findings.extend(one_change::effects(&before, &mut resolver, &key, |_| true));
     findings.extend(one_change::listener_changes(
         &before,
@@ -86,6 +87,17 @@ pub(super) fn findings(
     if is_grant {
         findings.extend(one_change::grant(&before, &after, &key, MOST_REFERENCES));
     }
+    findings
+}
+
+/// Findings on the target alone: the policies that will apply to it, and its faults.
+fn own_findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
+    let mut findings = findings_as_attached(resolver, key);
+    if resolver.is_spent() {
+        findings = vec![too_much(key, "the policies that apply to this object")];
+    }
+    findings.extend(listeners::findings(resolver, key));
+    findings.extend(route::findings(resolver, key));
     findings
 }
 

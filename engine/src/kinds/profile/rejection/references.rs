@@ -30,9 +30,12 @@ pub struct Reference {
     /// Whether a reference into another namespace needs a `ReferenceGrant`.
     #[serde(default)]
     pub grant: bool,
-    /// Whether a reference to a Service must name one of its ports, by number.
+    /// Whether a reference to a Service must name one of its TCP ports, by number.
     #[serde(default)]
     pub port: bool,
+    /// Whether controllers cannot use Services of type `ExternalName` there.
+    #[serde(default)]
+    pub no_external_names: bool,
     /// A field that the named object must have, or it counts as missing: a `GatewayExtension` that a policy names in
     /// `spec.extAuth.extensionRef` must have `spec.extAuth`.
     pub has: Option<SpecPath>,
