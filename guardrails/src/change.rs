@@ -224,6 +224,7 @@ impl Guardrails {
                 }
             }
         }
+        is_cut |= taken.is_cut();
         let by_name: BTreeMap<&str, &Guardrail> =
             asked.iter().map(|one| (&*one.name, *one)).collect();
         broken.retain(|group, _| !(change.only_new && group.is_old));

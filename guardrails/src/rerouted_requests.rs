@@ -41,6 +41,11 @@ impl<'a> TakenRequests<'a> {
         })
     }
 
+    /// Whether some requests were not compared, because there are too many.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.moved.get().is_some_and(|moved| moved.is_cut)
+    }
+
     fn moved(&self) -> &ReroutedRequests {
         self.moved.get_or_init(|| {
             let versions = self.change.route_versions.get(self.change.object);
