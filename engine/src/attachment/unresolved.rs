@@ -119,7 +119,7 @@ impl Policy {
             || reported().is_some_and(|reported| reported.requests_fail)
     }
 
-    /// Whether one of these settings is `true`, with which it lets requests pass instead of an error.
+    /// Whether one of these settings is `true` or `FailOpen`, with which it lets requests pass instead of an error.
     pub(super) fn fails_open<'p>(&self, paths: impl IntoIterator<Item = &'p SpecPath>) -> bool {
         let paths: Vec<&SpecPath> = paths.into_iter().collect();
         if paths.is_empty() {
@@ -130,7 +130,8 @@ impl Policy {
             paths.iter().any(|path| {
                 let mut values = Vec::new();
                 collect(&settings, path, &mut values);
-                values.contains(&&Value::Bool(true))
+                let mut values = values.into_iter();
+                values.any(|value| *value == true || *value == "FailOpen")
             })
         })
     }

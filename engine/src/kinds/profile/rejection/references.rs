@@ -48,7 +48,7 @@ pub struct Reference {
     /// Whether requests that the policy is for get an error then.
     #[serde(default)]
     pub requests_fail: bool,
-    /// The setting that lets these requests pass if it is `true`: `spec.extAuth.failOpen`.
+    /// The setting that lets these requests pass if it is `true` or `FailOpen`: `spec.extAuth.failOpen`.
     pub fail_open: Option<SpecPath>,
     /// The setting that controllers leave out then, if they apply the others: `spec.extAuth`.
     pub left_out: Option<SpecPath>,
