@@ -11,7 +11,7 @@ use super::{ControllerFile, Profile, Source, resolve};
 use crate::model::ids::GroupKind;
 
 /// The files, by project.
-const FILES: [(&str, &str); 15] = [
+const FILES: [(&str, &str); 16] = [
     (
         "agentic-networking",
         include_str!("builtin/agentic-networking.yaml"),
@@ -19,6 +19,7 @@ const FILES: [(&str, &str); 15] = [
     ("airlock", include_str!("builtin/airlock.yaml")),
     ("apisix", include_str!("builtin/apisix.yaml")),
     ("aws", include_str!("builtin/aws.yaml")),
+    ("azure", include_str!("builtin/azure.yaml")),
     ("envoy-gateway", include_str!("builtin/envoy-gateway.yaml")),
     ("flomesh", include_str!("builtin/flomesh.yaml")),
     ("gateway-api", include_str!("builtin/gateway-api.yaml")),
