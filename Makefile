@@ -99,7 +99,7 @@ fuzz: fuzz-build ## look for what breaks a promise: make fuzz TARGET=review TIME
 	$(FUZZ) -max_total_time=$(TIME) -print_final_stats=1 corpus/$(TARGET) ../corpus/$(TARGET) seeds/$(TARGET)
 
 .PHONY: fuzz-keep
-fuzz-keep: fuzz-build ## add what `make fuzz TARGET=…` came by to fuzz/corpus, as little as covers it
+fuzz-keep: fuzz-build ## keep the smallest set of new inputs of `make fuzz TARGET=…` with the same coverage in fuzz/corpus
 	rm -rf fuzz/target/kept && mkdir -p fuzz/target/kept
 	$(FUZZ) -set_cover_merge=1 kept seeds/$(TARGET) ../corpus/$(TARGET) corpus/$(TARGET)
 	cd fuzz/target && for seed in seeds/$(TARGET)/*; do rm -f "kept/$$(sha1sum "$$seed" | cut -d' ' -f1)"; done

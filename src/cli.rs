@@ -48,7 +48,7 @@ mod written_guardrails;
 
 use crate::engine::model::printable::escape;
 
-/// Shows which Gateway API policies apply to an object, and refuses policies that can never take effect as written.
+/// Shows which Gateway API policies are in force, and warns before a change takes one away.
 #[derive(Debug, Parser)]
 #[command(name = "attache", version, about, disable_help_subcommand = true)]
 pub struct Cli {

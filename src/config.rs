@@ -49,7 +49,7 @@ pub struct Configuration {
     /// Facts about policy kinds. They take precedence over all other sources.
     #[serde(default)]
     pub profiles: Vec<ProfileFile>,
-    /// Facts about Gateway controllers. They take precedence over those built into attache.
+    /// Facts about Gateway controllers. Those of a controller take the place of all that attache knows of it.
     #[serde(default)]
     pub controllers: Vec<ControllerFile>,
     /// The action for findings, by code. A code that is left out has its default action.

@@ -20,14 +20,15 @@ pub enum PolicyState {
     Conflicted,
     /// Its controllers reject it or report that it is not in force, or attache expects them to reject it.
     Rejected,
-    /// Its strategy cannot be used, or it may not name its target.
+    /// Its strategy cannot be used, it may not name its target, or the API server refuses it: the CRD does not allow a value, or has no
+    /// such version.
     Invalid,
     /// The target does not exist.
     TargetNotFound,
     /// It is attached and has no effective target.
     NoEffect,
-    /// Whether it has an effect is not known: that depends on objects that attache does not watch, such as Pods, or on a
-    /// controller of which it knows too little.
+    /// Whether it has an effect is not known: that depends on objects that attache does not watch, such as Pods, on a
+    /// controller of which it knows too little, or on an order of policies that nothing defines.
     Unknown,
 }
 

@@ -79,6 +79,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     // The graph shows targets that a policy is not attached to, so every object must be read.
     let view = opened.view(&ReadScope::Everything);
     view.say_what_is_missing();
+    view.say_what_is_undefined();
     let matching = Matching::new(&view.snapshot, &view.objects);
     let graph =
         answer::graph::graph(&matching, &focus).ok_or_else(|| nothing(&view.snapshot, &focus))?;

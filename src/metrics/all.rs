@@ -107,7 +107,7 @@ impl Metrics {
             in_flight: m.gauge(
                 "in_flight",
                 "Requests in progress, including those that wait for a slot.",
-                "when requests are rejected: `limits.reviews` is the number that may run at once",
+                "when requests are answered with 503: `limits.reviews` is the number that may run at once",
             )?,
             queued: m.gauge(
                 "queued",
@@ -116,7 +116,7 @@ impl Metrics {
             )?,
             shed: m.counter(
                 "shed_total",
-                "Requests rejected because too many were in progress.",
+                "Requests answered with 503 because too many were in progress.",
                 "always: attache needs more replicas or more CPU",
             )?,
             timeouts: m.counter(
@@ -263,7 +263,7 @@ impl Metrics {
             callers_refused: m.counters(
                 "callers_refused_total",
                 &[one_of("reason", &["missing", "untrusted", "expired", "name", "no-ca"])],
-                "Callers rejected for their certificate, with `--client-ca`.",
+                "Callers refused for their certificate, with `--client-ca`.",
                 "when the API server reports failed calls, or to see who else calls",
             )?,
             cert_not_after: m.time(

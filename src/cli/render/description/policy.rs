@@ -108,7 +108,7 @@ fn targets(about: &OfPolicy, style: Style) -> String {
     if about.targets.is_empty() {
         let none = match about.state {
             PolicyState::Unknown => {
-                "The policy selects objects that attache does not read, so its targets are not known."
+                "Its targets are not known; the reason above says why."
             }
             _ => "It has no target.",
         };

@@ -68,7 +68,7 @@ pub(crate) fn look(state: PolicyState) -> StateAppearance {
             "broken",
             CROSS,
             "✗",
-            "its strategy cannot be used, or it may not name its target",
+            "its strategy cannot be used, it may not name its target, or the API server refuses it",
         ),
         PolicyState::TargetNotFound => ("broken", CROSS, "✗", "its target does not exist"),
         PolicyState::NoEffect => ("no-effect", RING, "○", "it is attached and has no effect"),
@@ -76,7 +76,7 @@ pub(crate) fn look(state: PolicyState) -> StateAppearance {
             "no-effect",
             QUESTION,
             "?",
-            "whether it has an effect depends on what is not looked up, such as Pods",
+            "attache cannot know whether it has an effect",
         ),
     };
     StateAppearance {
