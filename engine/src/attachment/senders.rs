@@ -66,7 +66,7 @@ impl SendersOfBackends {
             known.insert(backend.clone(), senders.clone());
             senders
         });
-        self.charge(senders.naming.len() / fuel::SENDERS);
+        self.charge(senders.naming.len() / fuel::ROUTES);
         senders
     }
 

@@ -245,7 +245,18 @@ fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
 /// Why a backend gets no requests from a route; `None` if it may. In a mesh, a reference to another namespace needs
 /// no grant (GEP-1426).
 pub fn unusable(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Unreached> {
-    if let Some(facts) = delegation::facts_of(snapshot, route) {
+    let facts = delegation::facts_of(snapshot, route);
+    unusable_by(snapshot, facts, route, reference)
+}
+
+/// Like [`unusable`], by the facts about delegation that apply to the route: to find them for each of its backends is too much.
+pub fn unusable_by(
+    snapshot: &Snapshot,
+    facts: Option<&DelegationFile>,
+    route: &Object,
+    reference: &BackendRef,
+) -> Option<Unreached> {
+    if let Some(facts) = facts {
         if facts.has_kind(&reference.object.gk) {
             return dead_end(snapshot, facts, route, reference);
         }

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::delegated_matches::handed_on;
 use super::delegation::{
-    MOST_DELEGATIONS, delegates, handed_on, has_hostnames, leads_to, parents_of, reports_rejection,
+    MOST_DELEGATIONS, delegates, has_hostnames, leads_to, parents_of, reports_rejection,
 };
 use super::{AncestorPath, to_route};
 use crate::kinds::profile::DelegationFile;
