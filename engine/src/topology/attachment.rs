@@ -138,6 +138,19 @@ pub fn delegated(
     delegated_entries.into_iter().collect()
 }
 
+/// Why it is not known whether a route gets requests through others; `None` if it is.
+pub fn too_many_delegations(
+    route_kind_conflicts: &mut RouteKindConflicts<'_>,
+    route: &Arc<Object>,
+) -> Option<String> {
+    let is_known = !delegated(route_kind_conflicts, route).is_empty()
+        || !route_kind_conflicts.delegated.is_incomplete(&route.key);
+    (!is_known).then(|| {
+        let key = &route.key;
+        format!("more routes delegate to {key}, directly or through others, than attache follows")
+    })
+}
+
 impl OwnPaths for RouteKindConflicts<'_> {
     fn snapshot(&self) -> &Snapshot {
         RouteKindConflicts::snapshot(self)
@@ -177,6 +190,9 @@ fn below_route(
     delegated_entries.retain(|delegated_entry| delegated_entry.rule.object == *above);
     if !delegated_entries.is_empty() {
         return ParentAttachment::Delegated(delegated_entries);
+    }
+    if let Some(why) = too_many_delegations(route_kind_conflicts, route) {
+        return ParentAttachment::Unknown(why);
     }
     match delegation::unfollowed(snapshot, parent) {
         Some(Unfollowed::NoDelegation) => refused(no_parent(above)),

@@ -1,7 +1,7 @@
 //! The ancestor paths of routes that other routes delegate to: those of the other route, down to the rule that
 //! delegates.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::model::object::{Node, Object, RouteMatch};
 use crate::model::section::rule_label;
 use crate::state::snapshot::{Snapshot, namespace_key};
 
-/// The largest number of delegated paths to one route that are followed. If there are more, none
-/// is.
+/// The largest number of delegated paths to one route that are followed. If there are more, none is, and it is not known whether
+/// requests reach the route.
 const MOST_PATHS: usize = 1024;
 /// The largest number of routes visited to find the paths to one route, if routes delegate to each other in a cycle.
 const MOST_VISITED: usize = 4096;
@@ -54,7 +54,11 @@ pub struct DelegatedPaths {
     climbed: Vec<ObjectKey>,
     /// Whether a cycle, or a limit, cut off some paths since the search began.
     is_cut: bool,
+    /// Whether there were more paths, or more routes on them, than are followed.
+    is_too_much: bool,
     visited: usize,
+    /// The routes to which there may be paths that were not followed.
+    incomplete: HashSet<ObjectKey, PrehashedBuildHasher>,
 }
 
 // === impl DelegatedPaths ===
@@ -75,17 +79,24 @@ impl DelegatedPaths {
             return Vec::new();
         }
         self.climbed.clear();
-        (self.is_cut, self.visited) = (false, 0);
+        (self.is_cut, self.is_too_much, self.visited) = (false, false, 0);
         let (paths, delegated) = self.find(source, route);
         last_of(&paths, delegated)
+    }
+
+    /// Whether a route, for whose paths was asked, may have some that were not followed because there are too many.
+    pub(super) fn is_incomplete(&self, route: &ObjectKey) -> bool {
+        self.incomplete.contains(route)
     }
 
     /// All ancestor paths of a route, and how many of them, the last ones, lead through delegation.
     fn find(&mut self, source: &mut impl OwnPaths, route: &Arc<Object>) -> (SharedPaths, usize) {
         if let Some((paths, delegated)) = self.known.get(&route.key) {
+            self.is_too_much |= self.incomplete.contains(&route.key);
             return (paths.clone(), *delegated);
         }
         self.visited += 1;
+        self.is_too_much |= self.visited > MOST_VISITED;
         let returns = self.climbed.contains(&route.key);
         if returns || self.climbed.len() > MOST_DELEGATIONS || self.visited > MOST_VISITED {
             self.is_cut = true;
@@ -113,6 +124,7 @@ impl DelegatedPaths {
         through_parents.dedup();
         if through_parents.len() > MOST_PATHS || self.visited > MOST_VISITED {
             through_parents.clear();
+            self.is_too_much = true;
         }
         let delegated = through_parents.len();
         let mut paths = source.own_paths(route);
@@ -121,6 +133,9 @@ impl DelegatedPaths {
         if !self.is_cut || self.climbed.is_empty() {
             let paths_and_count = (paths.clone(), delegated);
             self.known.insert(route.key.clone(), paths_and_count);
+            if self.is_too_much {
+                self.incomplete.insert(route.key.clone());
+            }
         }
         (paths, delegated)
     }

@@ -17,7 +17,7 @@ use crate::topology::delegation::{delegation_cost, facts_of, unknown_parent};
 use crate::topology::reports::faults;
 use crate::topology::{
     ParentAttachment, RouteKindConflicts, Unreached, attachment, attachment_cost, controller_facts,
-    delegated, gateway_of, missing_class, not_usable, unusable_by,
+    delegated, gateway_of, missing_class, not_usable, too_many_delegations, unusable_by,
 };
 
 use super::fuel::too_much;
@@ -51,7 +51,13 @@ pub(super) fn findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Find
     {
         let message = "it names no parent, so no request reaches it".to_owned();
         let finding = Finding::new(Code::RouteNotAttached, key, message);
-        findings.push(finding.at("spec.parentRefs".to_owned()).about("no parent"));
+        let finding = finding.at("spec.parentRefs".to_owned()).about("no parent");
+        let is_unknown = too_many_delegations(&mut route_kind_conflicts, route).is_some();
+        findings.push(if is_unknown {
+            too_much(key, "which routes delegate to this one")
+        } else {
+            finding
+        });
     }
     for (i, parent) in parents.iter().enumerate() {
         if let ParentAttachment::NotAttached { why, .. } =

@@ -24,7 +24,7 @@ use crate::topology::delegation::{delegates, facts_of, parents_of, unknown_paren
 use crate::topology::reports::controller;
 use crate::topology::{
     ParentAttachment, RouteKindConflicts, attachment, delegated, gateway_of, not_usable,
-    unusable_by, why_unaccepted,
+    too_many_delegations, unusable_by, why_unaccepted,
 };
 
 /// The state of a policy that reaches no known effective target, with the reason: first, why no request reaches its target;
@@ -305,7 +305,9 @@ fn delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
         .first()
         .filter(|_| unknown_parent(snapshot, route).is_none())?;
     let mut route_kind_conflicts = RouteKindConflicts::new(snapshot);
-    if !delegated(&mut route_kind_conflicts, route).is_empty() {
+    if !delegated(&mut route_kind_conflicts, route).is_empty()
+        || too_many_delegations(&mut route_kind_conflicts, route).is_some()
+    {
         return None;
     }
     let is_attached = |reference| {

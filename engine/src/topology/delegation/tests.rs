@@ -10,6 +10,7 @@ use crate::kinds::profile::ProfileRules;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::Object;
 use crate::state::snapshot::{Change, Snapshot};
+use crate::topology::{RouteKindConflicts, too_many_delegations};
 
 const GROUP: &str = "gateway.networking.k8s.io";
 
@@ -68,4 +69,16 @@ fn the_unknown_parent_may_be_above_several_routes() {
     let unknown = unknown_parent(&snapshot, route(&snapshot, "end"));
     let unknown = unknown.map(|route| route.key.name.to_string());
     assert_eq!(unknown.as_deref(), Some("top"));
+}
+
+#[test]
+fn it_is_not_known_whether_requests_reach_a_route_below_too_many() {
+    let asked = |count: usize| {
+        let names = (0..count).map(|i| (format!("r{i}"), &["*"][..], None));
+        let snapshot = state(&names.collect::<Vec<_>>());
+        let mut route_kind_conflicts = RouteKindConflicts::new(&snapshot);
+        too_many_delegations(&mut route_kind_conflicts, route(&snapshot, "r0"))
+    };
+    assert_eq!(asked(3), None);
+    assert!(asked(40).is_some());
 }
