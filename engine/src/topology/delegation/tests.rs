@@ -73,12 +73,20 @@ fn the_unknown_parent_may_be_above_several_routes() {
 
 #[test]
 fn it_is_not_known_whether_requests_reach_a_route_below_too_many() {
-    let asked = |count: usize| {
-        let names = (0..count).map(|i| (format!("r{i}"), &["*"][..], None));
+    let asked = |count: usize, all: &[&str]| {
+        let names = (0..count).map(|i| (format!("r{i}"), all, None));
         let snapshot = state(&names.collect::<Vec<_>>());
         let mut route_kind_conflicts = RouteKindConflicts::new(&snapshot);
-        too_many_delegations(&mut route_kind_conflicts, route(&snapshot, "r0"))
+        let too_many = ["r0", "r1"].map(|name| {
+            let route = route(&snapshot, name);
+            too_many_delegations(&mut route_kind_conflicts, route).is_some()
+        });
+        too_many
     };
-    assert_eq!(asked(3), None);
-    assert!(asked(40).is_some());
+    let names: Vec<String> = (0..40).map(|i| format!("r{i}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    assert_eq!(asked(3, &names), [false, false]);
+    assert_eq!(asked(40, &names), [true, true]);
+    // What stands for the route that delegates stands for none.
+    assert_eq!(asked(40, &["*"]), [false, false]);
 }
