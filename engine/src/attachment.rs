@@ -15,6 +15,7 @@ mod reported_invalid;
 pub mod reported_rejections;
 pub mod reports;
 pub mod requests_to_backend;
+mod senders;
 mod unresolved;
 
 pub use affected_objects::affected_objects;

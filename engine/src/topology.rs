@@ -20,6 +20,7 @@ mod attached_kinds;
 mod attachment;
 mod client_certificates;
 mod conflicts;
+mod delegated_matches;
 mod delegated_paths;
 pub mod delegation;
 mod expected;
@@ -46,7 +47,8 @@ pub use ancestor_paths::AncestorPaths;
 pub(crate) use ancestor_paths::SharedAncestorPaths;
 pub use attached_kinds::attached_of_own_kind;
 pub use attachment::{
-    DelegatedEntry, ParentAttachment, attachment, attachment_cost, delegated, unusable,
+    DelegatedEntry, ParentAttachment, attachment, attachment_cost, delegated, too_many_delegations,
+    unusable, unusable_by,
 };
 pub use client_certificates::{
     ClientCertificateField, GatewayClientCertificates, gateway_client_certificates,

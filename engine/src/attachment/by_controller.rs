@@ -1,19 +1,18 @@
 //! Fields of policies on backends that controllers understand differently: port numbers, the group `core`, settings that some
 //! reject. The controllers whose routes send requests to the backend decide.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::open_targets::{holds_for_parents, holds_for_target};
 use super::rejection::{Rejection, RejectionEffect};
-use super::requests_to_backend::{LeadingRoute, RequestFilter, leading_routes};
+use super::requests_to_backend::RequestFilter;
+use super::senders::{NamingRoute, SendersOfBackends};
 use crate::kinds::profile::{Profile, RejectedIf, WhenRejected};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
-use crate::model::object::{Node, Object, is_route};
+use crate::model::object::{Node, Object};
 use crate::model::section::{PortsBy, SectionNames};
 use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::Snapshot;
-use crate::topology::reports::controller;
 
 /// The form in which references of a kind name the sections of an object.
 pub(crate) fn section_names(
@@ -26,8 +25,8 @@ pub(crate) fn section_names(
     if with.is_empty() || !matches!(object.node, Node::Service { .. }) {
         return names;
     }
-    let controllers = controllers_sending_to(snapshot, &object.key);
-    let by_number = controllers.into_iter().any(|name| with.contains(name));
+    let controllers = SendersOfBackends::default().controllers(snapshot, &object.key);
+    let by_number = controllers.iter().any(|name| with.contains(name));
     SectionNames {
         ports_by: if by_number {
             PortsBy::Both
@@ -41,8 +40,8 @@ pub(crate) fn section_names(
 /// Whether all controllers that send requests to a backend take `core` for the empty group. `false` if none is known.
 pub(crate) fn takes_core_group(snapshot: &Snapshot, policy: &Policy, target: &TargetRef) -> bool {
     let backend = target.object(&policy.key().namespace);
-    backend
-        .is_some_and(|backend| all_senders_are(snapshot, &backend, &policy.profile.core_group_with))
+    let with = &policy.profile.core_group_with;
+    backend.is_some_and(|backend| SendersOfBackends::default().all_are(snapshot, &backend, with))
 }
 
 /// Whether no controller that sends requests to a backend takes `core` for the empty group. `false` if one of them is not known
@@ -52,13 +51,14 @@ pub(super) fn is_not_taken_as_core(
     profile: &Profile,
     backend: &ObjectKey,
 ) -> bool {
-    all_senders_are(snapshot, backend, &profile.no_core_group_with)
+    SendersOfBackends::default().all_are(snapshot, backend, &profile.no_core_group_with)
 }
 
 /// The conditions for which the controllers of a target reject a policy, whatever other policies there are. With each, the requests
 /// to the target that it concerns; none if it concerns all of them, which is then the only one.
 pub(super) fn rejected_at<'p>(
     snapshot: &Snapshot,
+    senders: &SendersOfBackends,
     policy: &'p Policy,
     target: &ObjectKey,
 ) -> Vec<(&'p RejectedIf, Vec<RequestFilter>)> {
@@ -74,7 +74,7 @@ pub(super) fn rejected_at<'p>(
         if !holds {
             continue;
         }
-        match concerned(snapshot, rejected, target) {
+        match concerned(snapshot, senders, rejected, target) {
             Concerned::None => {}
             Concerned::All => return vec![(rejected, Vec::new())],
             Concerned::Some(requests) => in_part.push((rejected, requests)),
@@ -92,10 +92,11 @@ pub(super) fn is_external_name(snapshot: &Snapshot, target: &ObjectKey) -> bool 
 /// through its own Gateways.
 pub(super) fn by_its_settings(
     snapshot: &Snapshot,
+    senders: &SendersOfBackends,
     policy: &Policy,
     target: &Place,
 ) -> Option<Rejection> {
-    let rejected = rejected_at(snapshot, policy, &target.object);
+    let rejected = rejected_at(snapshot, senders, policy, &target.object);
     let (first, _) = rejected.first()?;
     let all = |holds: fn(&RejectedIf) -> bool| rejected.iter().all(|(one, _)| holds(one));
     let mut texts: Vec<&str> = rejected.iter().map(|(one, _)| &*one.text).collect();
@@ -155,7 +156,12 @@ enum Concerned {
 
 /// The requests for which controllers reject a policy, by the kinds and namespaces of the routes that lead to the target and the
 /// controllers of their Gateways.
-fn concerned(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> Concerned {
+fn concerned(
+    snapshot: &Snapshot,
+    senders_of_backends: &SendersOfBackends,
+    rejected: &RejectedIf,
+    target: &ObjectKey,
+) -> Concerned {
     let (kinds, only) = (&rejected.only_behind, &rejected.controllers);
     let of_any_route = kinds.is_empty() && !rejected.other_namespaces;
     if of_any_route && only.is_empty() {
@@ -165,33 +171,32 @@ fn concerned(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> 
         let is_of_kinds = kinds.is_empty() || kinds.iter().any(|kind| **kind == *route.key.gk.kind);
         is_of_kinds && (!rejected.other_namespaces || route.key.namespace != target.namespace)
     };
-    let is_of_controllers = |parent: &ObjectKey| {
-        only.is_empty() || controller(snapshot, parent).is_some_and(|name| only.contains(name))
+    let is_of_controllers = |controller: &Option<Arc<str>>| {
+        only.is_empty() || controller.as_ref().is_some_and(|name| only.contains(name))
     };
     // Whether routes are accepted is resolved only where it decides.
-    let may_concern = |route: &Arc<Object>| {
-        let mut parents = route.parents().iter();
-        is_concerned(route)
-            && parents
-                .any(|parent| is_of_controllers(&parent.object) || is_route(&parent.object.gk))
+    let may_concern = |naming: &NamingRoute| {
+        is_concerned(&naming.route)
+            && (naming.is_below_route || naming.controllers.iter().any(is_of_controllers))
     };
-    if !of_any_route && !snapshot.using(target).any(may_concern) {
+    let senders = senders_of_backends.of(snapshot, target);
+    if !of_any_route && !senders.naming().iter().any(may_concern) {
         return Concerned::None;
     }
-    let named = named_controllers(snapshot, target);
+    let named = senders.named();
     if of_any_route && named.len() < 2 {
-        return if all_senders_are(snapshot, target, only) {
+        return if senders_of_backends.all_are(snapshot, target, only) {
             Concerned::All
         } else {
             Concerned::None
         };
     }
     let (mut with, mut without) = (Vec::new(), 0);
-    for LeadingRoute { route, parent } in leading_routes(snapshot, target) {
-        if is_concerned(route) && is_of_controllers(&parent) {
+    for leading in senders_of_backends.leading(snapshot, &senders) {
+        if is_concerned(&leading.route) && is_of_controllers(&leading.controller) {
             with.push(RequestFilter {
-                route: (!of_any_route).then(|| route.key.whole()),
-                parent: (!only.is_empty()).then_some(parent),
+                route: (!of_any_route).then(|| leading.route.key.whole()),
+                parent: (!only.is_empty()).then(|| leading.parent.clone()),
             });
         } else {
             without += 1;
@@ -203,9 +208,7 @@ fn concerned(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> 
         (false, 0) => Concerned::All,
         (false, _) => Concerned::Some(with),
         // Nothing leads there yet: the routes that name it may.
-        (true, 0) if of_any_route && named.iter().all(|name| only.contains(*name)) => {
-            Concerned::All
-        }
+        (true, 0) if of_any_route && named.iter().all(|name| only.contains(name)) => Concerned::All,
         (true, _) => Concerned::None,
     }
 }
@@ -216,42 +219,4 @@ pub(super) fn depends_on_routes_to(policy: &Policy, target: &GroupKind) -> bool 
     rejected.any(|one| {
         !one.only_behind.is_empty() || one.other_namespaces || !one.controllers.is_empty()
     })
-}
-
-/// Whether some controller sends requests to a backend, and all that do are among these.
-fn all_senders_are(snapshot: &Snapshot, backend: &ObjectKey, these: &[Arc<str>]) -> bool {
-    if these.is_empty() {
-        return false;
-    }
-    let controllers = controllers_sending_to(snapshot, backend);
-    !controllers.is_empty() && controllers.into_iter().all(|name| these.contains(name))
-}
-
-/// The controllers of the Gateways whose routes send requests to a backend. If no route does, those of the routes that name it, and
-/// otherwise those of all classes: one may lead there later.
-fn controllers_sending_to<'a>(snapshot: &'a Snapshot, backend: &ObjectKey) -> Vec<&'a Arc<str>> {
-    let named = named_controllers(snapshot, backend);
-    if named.len() > 1 {
-        // Whether routes are accepted is resolved only where it decides.
-        let leading = leading_routes(snapshot, backend);
-        let leading = leading.filter_map(|leading| controller(snapshot, &leading.parent));
-        let leading: BTreeSet<&Arc<str>> = leading.collect();
-        if !leading.is_empty() {
-            return leading.into_iter().collect();
-        }
-    }
-    if !named.is_empty() {
-        return named.into_iter().collect();
-    }
-    let class = GroupKind::gateway_api("GatewayClass");
-    let classes = snapshot.objects(&class);
-    let controllers = classes.filter_map(|class| class.node.controller());
-    controllers.collect()
-}
-
-/// The controllers of the Gateways that the routes name which name a backend.
-fn named_controllers<'a>(snapshot: &'a Snapshot, backend: &ObjectKey) -> BTreeSet<&'a Arc<str>> {
-    let parents = snapshot.using(backend).flat_map(|route| route.parents());
-    let controllers = parents.filter_map(|parent| controller(snapshot, &parent.object));
-    controllers.collect()
 }

@@ -10,6 +10,7 @@ use crate::attachment::cleartext_listeners::PlainListeners;
 use crate::attachment::conflict_at_another_target::{self, ConflictsLost, connected, lost};
 use crate::attachment::reports::{CombinedAcceptance, ControllerStatus};
 use crate::attachment::requests_to_backend::RequestFilter;
+use crate::attachment::senders::SendersOfBackends;
 use crate::kinds::profile::RejectionCause;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
@@ -40,6 +41,8 @@ pub struct RejectionFinder {
     whole_sets: RefCell<HashMap<(GroupKind, ObjectKey), Option<Rejection>>>,
     /// The rejections because of settings that the routes to a backend decide about, by policy and backend.
     by_routes: RefCell<HashMap<(ObjectKey, ObjectKey), Option<Rejection>>>,
+    /// The controllers that send requests to backends.
+    senders: SendersOfBackends,
     /// The finder for the state before the change under review, which is what controllers have seen.
     before_change: OnceCell<Box<RejectionFinder>>,
     /// Units of fuel used since [`RejectionFinder::fuel_used`] was last called.
@@ -164,13 +167,16 @@ impl RejectionFinder {
         policy: &Policy,
         target: &Place,
     ) -> Option<Rejection> {
+        let senders = &self.senders;
         if !depends_on_routes_to(policy, &target.object.gk) {
-            return by_its_settings(snapshot, policy, target);
+            return by_its_settings(snapshot, senders, policy, target);
         }
         let id = (policy.key().clone(), target.object.clone());
         let mut known = self.by_routes.borrow_mut();
         let rejection = known.entry(id);
-        let rejection = rejection.or_insert_with(|| by_its_settings(snapshot, policy, target));
+        let rejection =
+            rejection.or_insert_with(|| by_its_settings(snapshot, senders, policy, target));
+        self.charge(senders.fuel_used());
         rejection.clone()
     }
 

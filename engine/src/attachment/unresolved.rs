@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::attachment::by_controller::{is_external_name, rejected_at};
 use crate::attachment::rejection::is_reported_accepted;
+use crate::attachment::senders::SendersOfBackends;
 use crate::kinds::profile::{Reference, SpecPath, collect};
 use crate::model::ids::ObjectKey;
 use crate::model::literal;
@@ -98,10 +99,11 @@ impl Policy {
 
     fn should_fail_requests(&self, snapshot: &Snapshot) -> bool {
         let rejected = || {
+            let senders = SendersOfBackends::default();
             let mut targets = self.targets.iter();
             targets.find_map(|target| {
                 if let Some(object) = target.object(&self.key().namespace) {
-                    let mut rejected = rejected_at(snapshot, self, &object).into_iter();
+                    let mut rejected = rejected_at(snapshot, &senders, self, &object).into_iter();
                     let of_all = rejected.find(|(_, requests)| requests.is_empty());
                     return of_all.map(|(rejected, _)| rejected);
                 }

@@ -83,37 +83,43 @@ pub struct LostSources {
 
 /// The protections of a kind that a change removes; `states` are the snapshots before and after it. A target that is new
 /// or gone loses nothing, and neither does a path that no request reaches any more. A target that was there loses a protection
-/// by a new path without it, if all of its paths had it before.
+/// by a new path without it, if all of its paths had it before. `None` if it takes too much work to tell.
 pub fn lost<'a>(
     states: [&Snapshot; 2],
     renames: &Renames,
     kind: &GroupKind,
     changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
-) -> Vec<ProtectionLoss> {
-    losses(states, renames, kind, changes, |_| ())
+) -> Option<Vec<ProtectionLoss>> {
+    let resolve: Resolve = |state| Resolver::bounded(state);
+    losses((states, resolve), renames, kind, changes, |_| ())
 }
 
-/// Like [`lost`], object by object.
+/// Like [`lost`], object by object, and however much work it is.
 pub fn lost_by_object<'a>(
     states: [&Snapshot; 2],
     renames: &Renames,
     kind: &GroupKind,
     changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
 ) -> Vec<ProtectionLoss> {
-    losses(states, renames, kind, changes, ObjectKey::clone)
+    let resolve: Resolve = |state| Resolver::new(state);
+    let losses = losses((states, resolve), renames, kind, changes, ObjectKey::clone);
+    losses.unwrap_or_default()
 }
 
-/// The losses. Objects for which `part` is equal share one.
+/// Makes the resolver of a state for what the changes alone do not tell.
+type Resolve = for<'s> fn(&'s Snapshot) -> Resolver<'s>;
+
+/// The losses. Objects for which `part` is equal share one. `None` if the fuel of a resolver is used up.
 fn losses<'a, P: Ord>(
-    states: [&Snapshot; 2],
+    (states, resolve): ([&Snapshot; 2], Resolve),
     renames: &Renames,
     kind: &GroupKind,
     changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
     part: impl Fn(&ObjectKey) -> P,
-) -> Vec<ProtectionLoss> {
+) -> Option<Vec<ProtectionLoss>> {
     let [before, after] = states;
     let Some(profile) = after.profile(kind).or_else(|| before.profile(kind)) else {
-        return Vec::new();
+        return Some(Vec::new());
     };
     let mut route_kind_conflicts = states.map(RouteKindConflicts::new);
     let may_fail = profile.may_fail_requests();
@@ -125,7 +131,7 @@ fn losses<'a, P: Ord>(
     let mut all_losses = Vec::new();
     for protection in profile.protects.iter() {
         let mut losing = LossFinder::new(profile, protection);
-        let mut others = OtherKinds::new(states, profile, protection);
+        let mut others = OtherKinds::new((states, resolve), profile, protection);
         let mut losses: BTreeMap<(bool, P), (ProtectionLoss, HashSet<Compared>)> = BTreeMap::new();
         let stay = changes
             .iter()
@@ -166,6 +172,9 @@ fn losses<'a, P: Ord>(
                 }
             }
         }
+        if others.is_spent() {
+            return None;
+        }
         all_losses.extend(losses.into_values().map(|(loss, _)| loss));
     }
     for loss in &mut all_losses {
@@ -180,8 +189,13 @@ fn losses<'a, P: Ord>(
         all_losses.retain(|loss| !loss.objects.is_empty());
     }
     let changes = changes.into_iter();
-    all_losses.extend(acting_through::displaced(states, kind, &changes, part));
-    all_losses
+    all_losses.extend(acting_through::displaced(
+        (states, resolve),
+        kind,
+        &changes,
+        part,
+    )?);
+    Some(all_losses)
 }
 
 /// The protections that objects give up by their own fields: the client certificates that Gateways among them no longer ask for,

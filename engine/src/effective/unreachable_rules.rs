@@ -8,6 +8,7 @@ use super::Resolver;
 use crate::attachment::rejection::{RequestEntry, entries, routes_of};
 use crate::kinds::profile::{RuleLists, RuleOrder};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
+use crate::model::maps;
 use crate::model::object::{Node, Object};
 use crate::model::section;
 use crate::model::wording;
@@ -23,7 +24,12 @@ pub(super) struct UnreachableRules<'a> {
         HashMap<ObjectKey, (Order, HashMap<RequestEntry, PrecedingRules>), PrehashedBuildHasher>,
     /// The entries of the route that was asked for last: its rules are asked for one after the other.
     last: Option<(ObjectKey, Rc<BTreeSet<RequestEntry>>)>,
+    /// The rules of that route that are taken by earlier ones of it: a route may have thousands of matches.
+    last_taken: Option<(ObjectKey, Rc<TakenRules>)>,
 }
+
+/// For each rule of a route, the earlier rules of the route that take all of its requests; `None` if some reach it.
+type TakenRules = [Option<Vec<usize>>];
 
 /// The rule that takes precedence, by kind of route and match. Where routes of two kinds are compared with each other they
 /// count as one kind.
@@ -133,7 +139,22 @@ impl<'a> UnreachableRules<'a> {
             route_kind_conflicts: RouteKindConflicts::new(snapshot),
             gateways: HashMap::default(),
             last: None,
+            last_taken: None,
         }
+    }
+
+    /// The rules of a route that are taken by earlier ones of it.
+    fn taken_within(&mut self, route: &Arc<Object>) -> Rc<TakenRules> {
+        if let Some((_, taken)) = self
+            .last_taken
+            .as_ref()
+            .filter(|(key, _)| *key == route.key)
+        {
+            return taken.clone();
+        }
+        let taken: Rc<TakenRules> = taken_rules(route).into();
+        self.last_taken = Some((route.key.clone(), taken.clone()));
+        taken
     }
 
     /// The entries at which requests to a route arrive.
@@ -198,11 +219,16 @@ impl Resolver<'_> {
         };
         // A route without rules matches everything.
         let asked: Vec<usize> = (0..rules.len().max(1)).filter(asked).collect();
+        let taken = self.unreachable_rules.taken_within(&route);
+        let own = |rule: &usize| PrecedingRule {
+            route: route.clone(),
+            rule: *rule,
+        };
         let mut takers_of_rules: Vec<PrecedingRule> = Vec::new();
         let mut others: Vec<usize> = Vec::new();
         for index in asked {
-            match earlier(&route, index) {
-                Some(takers) => takers_of_rules.extend(takers),
+            match taken.get(index).and_then(Option::as_ref) {
+                Some(takers) => takers_of_rules.extend(takers.iter().map(own)),
                 None => others.push(index),
             }
         }
@@ -232,7 +258,10 @@ impl Resolver<'_> {
             return None;
         }
         let Node::Route {
-            parents, matches, ..
+            parents,
+            rules,
+            matches,
+            ..
         } = &route.node
         else {
             return None;
@@ -242,17 +271,18 @@ impl Resolver<'_> {
         if parents.any(|parent| parent.object.gk.is_core("Service")) {
             return None;
         }
+        let of_rules = matches.of_rules(rules.len().max(1));
         let mut takers = Vec::new();
         for entry in self.unreachable_rules.entries_of(route).iter() {
             let (order, first) = self.unreachable_rules.first_at(entry)?;
             let mine = order.position(route);
             for index in asked {
-                let wanted = matches.of_rule(*index);
+                let wanted = of_rules.get(*index)?;
                 if wanted.is_empty() {
                     return None;
                 }
                 for one in wanted {
-                    let by = first.get(&(order.kind(&route.key.gk), one))?;
+                    let by = first.get(&(order.kind(&route.key.gk), *one))?;
                     let before = (order.position(&by.route), by.rule) < (mine.clone(), *index);
                     if !before {
                         return None;
@@ -265,23 +295,23 @@ impl Resolver<'_> {
     }
 }
 
-/// The earlier rules of the route that take all requests of one of its rules.
-fn earlier(route: &Arc<Object>, index: usize) -> Option<Vec<PrecedingRule>> {
-    let Node::Route { matches, .. } = &route.node else {
-        return None;
+/// For each rule of a route, the first rules of it that have its matches, if all of them are in earlier rules.
+fn taken_rules(route: &Object) -> Vec<Option<Vec<usize>>> {
+    let Node::Route { rules, matches, .. } = &route.node else {
+        return Vec::new();
     };
-    let wanted = matches.of_rule(index);
-    if wanted.is_empty() {
-        return None;
-    }
-    let first = |one: u64| (0..index).find(|rule| matches.of_rule(*rule).contains(&one));
-    let takers = wanted.into_iter().map(|one| {
-        Some(PrecedingRule {
-            route: route.clone(),
-            rule: first(one)?,
-        })
+    let mut first: maps::HashMap<u64, usize> = maps::HashMap::default();
+    let of_rules = matches.of_rules(rules.len().max(1)).into_iter();
+    let taken = of_rules.enumerate().map(|(rule, wanted)| {
+        let takers = wanted.iter().map(|one| first.get(one).copied());
+        let takers: Option<BTreeSet<usize>> = takers.collect();
+        let takers = takers.filter(|takers| !takers.is_empty());
+        for one in wanted {
+            first.entry(one).or_insert(rule);
+        }
+        takers.map(|takers| takers.into_iter().collect())
     });
-    takers.collect()
+    taken.collect()
 }
 
 /// The matches of a route, with the index of their rule.
@@ -289,9 +319,41 @@ fn matches_of(route: &Object) -> Vec<(usize, u64)> {
     let Node::Route { rules, matches, .. } = &route.node else {
         return Vec::new();
     };
-    let each = (0..rules.len().max(1)).flat_map(|rule| {
-        let of_rule = matches.of_rule(rule).into_iter();
+    let each = matches.of_rules(rules.len().max(1)).into_iter();
+    let each = each.enumerate().flat_map(|(rule, of_rule)| {
+        let of_rule = of_rule.into_iter();
         of_rule.map(move |one| (rule, one))
     });
     each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
+    use super::taken_rules;
+    use crate::model::ids::GroupKind;
+    use crate::model::object::Object;
+
+    #[test]
+    fn a_rule_is_taken_if_each_of_its_matches_is_in_an_earlier_one() {
+        let rule = |paths: &[&str]| {
+            let matches = paths.iter().map(|path| json!({"path": {"value": path}}));
+            json!({"matches": matches.collect::<Vec<_>>()})
+        };
+        let rules = [
+            rule(&["/a", "/b"]),
+            rule(&["/c"]),
+            rule(&["/c", "/a"]),
+            rule(&["/c", "/d"]),
+            rule(&["/b", "/a"]),
+            rule(&["/e", "/e"]),
+        ];
+        let text = to_raw_value(&json!({"metadata": {"name": "r"}, "spec": {"rules": rules}}));
+        let kind = GroupKind::gateway_api("HTTPRoute");
+        let route = Object::from_json(&kind, &text.unwrap()).unwrap();
+        let taken = [None, None, Some(vec![0, 1]), None, Some(vec![0]), None];
+        assert_eq!(taken_rules(&route), taken);
+    }
 }

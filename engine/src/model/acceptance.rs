@@ -158,6 +158,11 @@ impl NarrowerHostnames {
         self.0.insert(without_star(name).into());
     }
 
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether a listener has exactly this hostname, in lower case.
     pub fn has(&self, name: &str) -> bool {
         self.0.contains(without_star(name))

@@ -40,6 +40,8 @@ pub(crate) const HOSTNAMES: usize = 32;
 pub(crate) const GROUPS: usize = 4;
 /// Paths compared one by one per unit.
 pub(crate) const PATHS: usize = 4;
+/// Routes passed over per unit that name an object, once they are found.
+pub(crate) const ROUTES: usize = 256;
 /// Units for a path with a policy stack of its own, in addition to the effective policy.
 pub(crate) const FOLD: usize = 4;
 /// Units for a mesh Service that clients may call and to which no route is attached.

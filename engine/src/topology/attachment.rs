@@ -138,6 +138,19 @@ pub fn delegated(
     delegated_entries.into_iter().collect()
 }
 
+/// Why it is not known whether a route gets requests through others; `None` if it is.
+pub fn too_many_delegations(
+    route_kind_conflicts: &mut RouteKindConflicts<'_>,
+    route: &Arc<Object>,
+) -> Option<String> {
+    let is_known = !delegated(route_kind_conflicts, route).is_empty()
+        || !route_kind_conflicts.delegated.is_incomplete(&route.key);
+    (!is_known).then(|| {
+        let key = &route.key;
+        format!("more routes delegate to {key}, directly or through others, than attache follows")
+    })
+}
+
 impl OwnPaths for RouteKindConflicts<'_> {
     fn snapshot(&self) -> &Snapshot {
         RouteKindConflicts::snapshot(self)
@@ -177,6 +190,9 @@ fn below_route(
     delegated_entries.retain(|delegated_entry| delegated_entry.rule.object == *above);
     if !delegated_entries.is_empty() {
         return ParentAttachment::Delegated(delegated_entries);
+    }
+    if let Some(why) = too_many_delegations(route_kind_conflicts, route) {
+        return ParentAttachment::Unknown(why);
     }
     match delegation::unfollowed(snapshot, parent) {
         Some(Unfollowed::NoDelegation) => refused(no_parent(above)),
@@ -245,7 +261,18 @@ fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
 /// Why a backend gets no requests from a route; `None` if it may. In a mesh, a reference to another namespace needs
 /// no grant (GEP-1426).
 pub fn unusable(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Unreached> {
-    if let Some(facts) = delegation::facts_of(snapshot, route) {
+    let facts = delegation::facts_of(snapshot, route);
+    unusable_by(snapshot, facts, route, reference)
+}
+
+/// Like [`unusable`], by the facts about delegation that apply to the route: to find them for each of its backends is too much.
+pub fn unusable_by(
+    snapshot: &Snapshot,
+    facts: Option<&DelegationFile>,
+    route: &Object,
+    reference: &BackendRef,
+) -> Option<Unreached> {
+    if let Some(facts) = facts {
         if facts.has_kind(&reference.object.gk) {
             return dead_end(snapshot, facts, route, reference);
         }

@@ -1,12 +1,14 @@
 //! The ancestor paths of routes that other routes delegate to: those of the other route, down to the rule that
 //! delegates.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::delegated_matches::handed_on;
 use super::delegation::{
-    MOST_DELEGATIONS, delegates, handed_on, has_hostnames, leads_to, parents_of, reports_rejection,
+    MOST_DELEGATIONS, delegates, has_hostnames, leads_to, parents_of, reports_rejection, rules_of,
 };
 use super::{AncestorPath, to_route};
 use crate::kinds::profile::DelegationFile;
@@ -17,8 +19,8 @@ use crate::model::object::{Node, Object, RouteMatch};
 use crate::model::section::rule_label;
 use crate::state::snapshot::{Snapshot, namespace_key};
 
-/// The largest number of delegated paths to one route that are followed. If there are more, none
-/// is.
+/// The largest number of delegated paths to one route that are followed. If there are more, none is, and it is not known whether
+/// requests reach the route.
 const MOST_PATHS: usize = 1024;
 /// The largest number of routes visited to find the paths to one route, if routes delegate to each other in a cycle.
 const MOST_VISITED: usize = 4096;
@@ -40,6 +42,8 @@ type DelegatedRequests = (Rc<AncestorPath>, Rc<[RouteMatch]>);
 
 type SharedPaths = Rc<[Rc<AncestorPath>]>;
 
+type SharedParents = Rc<[Arc<Object>]>;
+
 /// Finds the ancestor paths through rules that delegate, and caches them.
 #[derive(Debug, Default)]
 pub struct DelegatedPaths {
@@ -49,11 +53,19 @@ pub struct DelegatedPaths {
     through: maps::HashMap<DelegatedPath, Option<DelegatedRequests>>,
     /// The requests on each path through delegation to a route.
     matches: maps::HashMap<(Rc<AncestorPath>, ObjectKey), Rc<[RouteMatch]>>,
+    /// The routes that delegate to each route, as far as the two of them decide that.
+    parents: HashMap<ObjectKey, SharedParents, PrehashedBuildHasher>,
     /// The routes whose paths are being looked for, from the first one up.
     climbed: Vec<ObjectKey>,
+    /// The routes on cycles through the first one.
+    cycle: HashMap<ObjectKey, Arc<Object>, PrehashedBuildHasher>,
     /// Whether a cycle, or a limit, cut off some paths since the search began.
     is_cut: bool,
+    /// Whether there were more paths, or more routes on them, than are followed.
+    is_too_much: bool,
     visited: usize,
+    /// The routes to which there may be paths that were not followed.
+    incomplete: HashSet<ObjectKey, PrehashedBuildHasher>,
 }
 
 // === impl DelegatedPaths ===
@@ -65,39 +77,96 @@ impl DelegatedPaths {
         source: &mut impl OwnPaths,
         route: &Arc<Object>,
     ) -> Vec<Rc<AncestorPath>> {
+        (self.is_cut, self.is_too_much, self.visited) = (false, false, 0);
         if let Some((paths, delegated)) = self.known.get(&route.key) {
             return last_of(paths, *delegated);
         }
         let snapshot = source.snapshot();
         let follows = snapshot.delegations().next().is_some();
-        if !follows || has_hostnames(route) || parents_of(snapshot, route).is_empty() {
+        if !follows || self.parents(snapshot, route).is_empty() {
             return Vec::new();
         }
         self.climbed.clear();
-        (self.is_cut, self.visited) = (false, 0);
+        self.cycle.clear();
         let (paths, delegated) = self.find(source, route);
+        if self.is_too_much {
+            self.leave_cycle(source);
+        }
         last_of(&paths, delegated)
+    }
+
+    /// Leaves out the routes on cycles through one that is below too many: they are below the same routes. To find that for each of
+    /// them would be as much work again.
+    fn leave_cycle(&mut self, source: &mut impl OwnPaths) {
+        for (key, route) in self.cycle.drain() {
+            if let Entry::Vacant(unknown) = self.known.entry(key.clone()) {
+                unknown.insert((source.own_paths(&route).into(), 0));
+                self.incomplete.insert(key);
+            }
+        }
+    }
+
+    /// The number of routes visited to find the paths of the route that was asked for last.
+    pub fn visited(&self) -> usize {
+        self.visited
+    }
+
+    /// The routes of which a rule delegates to a route, if no cycle keeps it from that.
+    fn parents(&mut self, snapshot: &Snapshot, route: &Arc<Object>) -> SharedParents {
+        if let Some(known) = self.parents.get(&route.key) {
+            return known.clone();
+        }
+        let leads = |parent: &Arc<Object>| {
+            let mut all = snapshot.delegations();
+            all.any(|facts| {
+                let mut rules = rules_of(parent).iter();
+                rules.any(|rule| leads_to(facts, (parent, rule), &[], route))
+            })
+        };
+        let parents: SharedParents = if has_hostnames(route) {
+            Rc::default()
+        } else {
+            parents_of(snapshot, route)
+                .into_iter()
+                .filter(leads)
+                .collect()
+        };
+        self.parents.insert(route.key.clone(), parents.clone());
+        parents
+    }
+
+    /// Whether a route, for whose paths was asked, may have some that were not followed because there are too many.
+    pub(super) fn is_incomplete(&self, route: &ObjectKey) -> bool {
+        self.incomplete.contains(route)
     }
 
     /// All ancestor paths of a route, and how many of them, the last ones, lead through delegation.
     fn find(&mut self, source: &mut impl OwnPaths, route: &Arc<Object>) -> (SharedPaths, usize) {
         if let Some((paths, delegated)) = self.known.get(&route.key) {
+            self.is_too_much |= self.incomplete.contains(&route.key);
             return (paths.clone(), *delegated);
         }
         self.visited += 1;
+        self.is_too_much |= self.visited > MOST_VISITED;
         let returns = self.climbed.contains(&route.key);
+        if self
+            .climbed
+            .first()
+            .is_some_and(|first| *first == route.key)
+        {
+            let climbed = self.climbed.iter();
+            let climbed = climbed.filter_map(|key| Some((key, source.snapshot().get(key)?)));
+            let climbed = climbed.map(|(key, route)| (key.clone(), route.clone()));
+            self.cycle.extend(climbed);
+        }
         if returns || self.climbed.len() > MOST_DELEGATIONS || self.visited > MOST_VISITED {
             self.is_cut = true;
             return (Rc::from([]), 0);
         }
         let mut through_parents: Vec<Rc<AncestorPath>> = Vec::new();
         self.climbed.push(route.key.clone());
-        let parents = if has_hostnames(route) {
-            Vec::new()
-        } else {
-            parents_of(source.snapshot(), route)
-        };
-        for parent in &parents {
+        let parents = self.parents(source.snapshot(), route);
+        for parent in parents.iter() {
             for path in self.find(source, parent).0.iter() {
                 self.add_through(
                     source.snapshot(),
@@ -112,6 +181,7 @@ impl DelegatedPaths {
         through_parents.dedup();
         if through_parents.len() > MOST_PATHS || self.visited > MOST_VISITED {
             through_parents.clear();
+            self.is_too_much = true;
         }
         let delegated = through_parents.len();
         let mut paths = source.own_paths(route);
@@ -120,6 +190,9 @@ impl DelegatedPaths {
         if !self.is_cut || self.climbed.is_empty() {
             let paths_and_count = (paths.clone(), delegated);
             self.known.insert(route.key.clone(), paths_and_count);
+            if self.is_too_much {
+                self.incomplete.insert(route.key.clone());
+            }
         }
         (paths, delegated)
     }

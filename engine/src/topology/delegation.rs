@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::controller_facts;
+use super::delegated_matches::handed_on;
 use crate::kinds::profile::DelegationFile;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashSet;
-use crate::model::object::{
-    BackendRef, HeaderMatch, Node, Object, ParentRef, RouteMatch, Rule, is_route,
-};
+use crate::model::object::{BackendRef, Node, Object, ParentRef, Rule, is_route};
+use crate::policy::fuel;
 use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::reports::{controller, of_route};
 
@@ -85,7 +85,9 @@ pub enum Unfollowed {
 /// Whether the controllers of a route are known to follow no delegation, or not known; `None` if one follows it, or
 /// may because the route is below other routes.
 pub fn unfollowed(snapshot: &Snapshot, route: &Object) -> Option<Unfollowed> {
-    if facts_of(snapshot, route).is_some() || route.parents().is_empty() {
+    // As `facts_of`, without the climb to the Gateway that decides which facts count.
+    let follows = || snapshot.delegations().next().is_some() && may_delegate(snapshot, route);
+    if route.parents().is_empty() || follows() {
         return None;
     }
     let mut parents = route.parents().iter();
@@ -113,6 +115,11 @@ pub fn facts_of<'a>(snapshot: &'a Snapshot, route: &Object) -> Option<&'a Delega
     if route.parents().is_empty() || parents.any(|parent| is_route(&parent.gk)) {
         return facts_above(snapshot, route).or_else(|| all.next());
     }
+    facts_by_gateway(snapshot, route)
+}
+
+/// The facts about delegation of the controller of a Gateway that a route names.
+fn facts_by_gateway<'a>(snapshot: &'a Snapshot, route: &Object) -> Option<&'a DelegationFile> {
     let mut parents = route.parents().iter();
     let facts = |parent: &ParentRef| controller_facts(snapshot, &parent.object);
     parents.find_map(|parent| facts(parent)?.delegation.as_ref())
@@ -120,18 +127,31 @@ pub fn facts_of<'a>(snapshot: &'a Snapshot, route: &Object) -> Option<&'a Delega
 
 /// The facts about delegation of the controller of a Gateway through which requests reach a route below others.
 fn facts_above<'a>(snapshot: &'a Snapshot, route: &Object) -> Option<&'a DelegationFile> {
+    climb(snapshot, route, |above| facts_by_gateway(snapshot, above))
+}
+
+/// The first that is found of the routes that may delegate to a route, directly or through others; the nearest are asked first.
+///
+/// Routes may delegate to each other in a cycle, and each to all others, so each is asked once, and those above are looked for from
+/// the first ones alone.
+fn climb<T>(
+    snapshot: &Snapshot,
+    route: &Object,
+    mut find: impl FnMut(&Arc<Object>) -> Option<T>,
+) -> Option<T> {
     let mut above = parents_of(snapshot, route);
+    let mut met: HashSet<ObjectKey> = above.iter().map(|one| one.key.clone()).collect();
     let mut next = 0;
     while let Some(parent) = above.get(next).cloned() {
-        let mut parents = parent.parents().iter();
-        let facts = |parent: &ParentRef| controller_facts(snapshot, &parent.object);
-        let facts = parents.find_map(|parent| facts(parent)?.delegation.as_ref());
-        if facts.is_some() {
-            return facts;
+        let found = find(&parent);
+        if found.is_some() {
+            return found;
         }
         next += 1;
-        let further = parents_of(snapshot, &parent);
-        above.extend(further.into_iter().filter(|_| next < MOST_DELEGATIONS));
+        if next < MOST_DELEGATIONS {
+            let further = parents_of(snapshot, &parent).into_iter();
+            above.extend(further.filter(|one| met.insert(one.key.clone())));
+        }
     }
     None
 }
@@ -158,11 +178,12 @@ pub fn takes_requests(
     let mut children = children.into_iter().filter(|child| {
         accepts_parent(child, &parent.key) && !has_hostnames(child) && child.key != parent.key
     });
+    let rules = rules_of(parent).iter().enumerate();
+    let rules = rules.filter(|(_, rule)| rule.backends.contains(reference));
+    let rules: Vec<usize> = rules.map(|(i, _)| i).collect();
     children.any(|child| {
-        let mut rules = rules_of(parent).iter().enumerate();
-        rules.any(|(i, rule)| {
-            rule.backends.contains(reference) && is_within_rule(facts, parent, i, child)
-        })
+        let mut rules = rules.iter();
+        rules.any(|i| is_within_rule(facts, parent, *i, child))
     })
 }
 
@@ -265,14 +286,14 @@ fn may_delegate(snapshot: &Snapshot, route: &Object) -> bool {
 
 /// The routes that may delegate to a route, by any facts; each once.
 pub fn parents_of(snapshot: &Snapshot, child: &Object) -> Vec<Arc<Object>> {
-    let mut parents: Vec<Arc<Object>> = Vec::new();
-    if !child.key.gk.is_gateway_api("HTTPRoute") {
-        return parents;
+    let (gk, namespace) = (&child.key.gk, &child.key.namespace);
+    let mut delegations = snapshot.delegations().peekable();
+    if !gk.is_gateway_api("HTTPRoute") || delegations.peek().is_none() {
+        return Vec::new();
     }
-    for facts in snapshot.delegations() {
-        let (gk, namespace) = (&child.key.gk, &child.key.namespace);
-        let mut keys = vec![child.key.clone()];
-        keys.extend(["*", ""].map(|all| ObjectKey::new(gk.clone(), namespace.clone(), all)));
+    let mut keys = vec![child.key.clone()];
+    keys.extend(["*", ""].map(|all| ObjectKey::new(gk.clone(), namespace.clone(), all)));
+    for facts in delegations {
         if let Some(by) = &facts.by_label
             && let Some(value) = child.meta.labels.get(by.label.as_str())
         {
@@ -282,44 +303,51 @@ pub fn parents_of(snapshot: &Snapshot, child: &Object) -> Vec<Arc<Object>> {
             let key = |namespace| ObjectKey::new(kind.clone(), namespace, value.clone());
             keys.extend(namespaces.map(key));
         }
-        for parent in keys.iter().flat_map(|key| snapshot.using(key)) {
-            let is_route = parent.key.gk.is_gateway_api("HTTPRoute");
-            let is_known = parents.iter().any(|known| known.key == parent.key);
-            if is_route && !is_known && accepts_parent(child, &parent.key) {
-                parents.push(parent.clone());
-            }
-        }
     }
-    parents
+    let mut known: HashSet<&ObjectKey> = HashSet::default();
+    let parents = keys.iter().flat_map(|key| snapshot.using(key));
+    let parents = parents.filter(|parent| {
+        parent.key.gk.is_gateway_api("HTTPRoute")
+            && accepts_parent(child, &parent.key)
+            && known.insert(&parent.key)
+    });
+    parents.cloned().collect()
+}
+
+/// The cost of finding the routes above a route and those to which it delegates, in units of fuel.
+pub fn delegation_cost(snapshot: &Snapshot, route: &Object) -> usize {
+    let above = parents_of(snapshot, route).len();
+    let followed: Vec<&DelegationFile> = snapshot.delegations().collect();
+    let names_many = |reference: &&BackendRef| {
+        let mut facts = followed.iter();
+        !names_one(&reference.object) && facts.any(|facts| facts.has_kind(&reference.object.gk))
+    };
+    let below = match route.backends().filter(names_many).count() {
+        0 => 0,
+        many => many * snapshot.below(&namespace_key(&route.key.namespace)).count(),
+    };
+    above * MOST_DELEGATIONS / fuel::ROUTES + below / fuel::SCANNED
 }
 
 /// A route that may delegate to a route, directly or through others, and of whose Gateway the controller is not known.
 pub fn unknown_parent(snapshot: &Snapshot, route: &Object) -> Option<Arc<Object>> {
-    let mut above = parents_of(snapshot, route);
-    let mut next = 0;
-    while let Some(parent) = above.get(next).cloned() {
-        if unfollowed(snapshot, &parent) == Some(Unfollowed::UnknownController) {
-            return Some(parent);
-        }
-        next += 1;
-        let further = parents_of(snapshot, &parent);
-        let further = further.into_iter().filter(|_| next < MOST_DELEGATIONS);
-        above.extend(further);
-    }
-    None
+    climb(snapshot, route, |above| {
+        let is_unknown = unfollowed(snapshot, above) == Some(Unfollowed::UnknownController);
+        is_unknown.then(|| above.clone())
+    })
 }
 
 /// The routes that the rules of a route may delegate to, by any facts; each once.
 fn children_of<'a>(snapshot: &'a Snapshot, parent: &Object) -> Vec<&'a Arc<Object>> {
     let mut children: Vec<&'a Arc<Object>> = Vec::new();
+    let mut known: HashSet<&ObjectKey> = HashSet::default();
     if !parent.key.gk.is_gateway_api("HTTPRoute") {
         return children;
     }
     for facts in snapshot.delegations() {
         for reference in parent.backends().filter(|b| facts.has_kind(&b.object.gk)) {
             for child in selected(snapshot, facts, reference) {
-                let is_known = children.iter().any(|known| known.key == child.key);
-                if !is_known && accepts_parent(child, &parent.key) {
+                if accepts_parent(child, &parent.key) && known.insert(&child.key) {
                     children.push(child);
                 }
             }
@@ -398,99 +426,5 @@ fn selected<'a>(
     routes
 }
 
-/// The matches by which requests reach each rule of a route, of the requests that reach the rule that delegates to it.
-/// A rule that none of them reaches has none.
-pub fn handed_on(
-    facts: &DelegationFile,
-    above: &[RouteMatch],
-    child: &Object,
-) -> Vec<Vec<RouteMatch>> {
-    let Node::Route {
-        rules,
-        rule_matches,
-        ..
-    } = &child.node
-    else {
-        return Vec::new();
-    };
-    let inherits = facts.inherits_matches(child);
-    let of_rule = |i: usize| {
-        let own = rule_matches.of_rule(i).iter();
-        let pairs = own.flat_map(|own| above.iter().map(move |above| (above, own)));
-        let matches = pairs.filter_map(|(above, own)| {
-            if inherits {
-                Some(own.joined_to(above))
-            } else {
-                own.is_within(above).then(|| own.clone())
-            }
-        });
-        matches.fold(Vec::new(), |mut distinct: Vec<RouteMatch>, one| {
-            if !distinct.contains(&one) {
-                distinct.push(one);
-            }
-            distinct
-        })
-    };
-    (0..rules.len()).map(of_rule).collect()
-}
-
-// === impl RouteMatch ===
-
-impl RouteMatch {
-    /// Whether a rule that delegates with the match `above` hands on the requests of this one: the path begins with
-    /// the prefix above, and it has each condition above.
-    fn is_within(&self, above: &Self) -> bool {
-        let has_all = |above: &[HeaderMatch], own: &[HeaderMatch]| {
-            above.iter().all(|condition| own.contains(condition))
-        };
-        *above.path_type == *"PathPrefix"
-            && self.path.starts_with(&*above.path)
-            && has_all(&above.headers, &self.headers)
-            && has_all(&above.query, &self.query)
-            && (above.method.is_none() || above.method == self.method)
-    }
-
-    /// This match combined with that of the rule above: the paths are joined, and all conditions
-    /// hold. If both have a condition on one name, the one above counts.
-    fn joined_to(&self, above: &Self) -> Self {
-        let both = |above: &[HeaderMatch], own: &[HeaderMatch]| {
-            let is_above = |name: &str| above.iter().any(|condition| *condition.name == *name);
-            let own = own.iter().filter(|condition| !is_above(&condition.name));
-            above.iter().chain(own).cloned().collect()
-        };
-        Self {
-            path_type: self.path_type.clone(),
-            path: joined(&above.path, &self.path).into(),
-            method: above.method.clone().or_else(|| self.method.clone()),
-            headers: both(&above.headers, &self.headers),
-            query: both(&above.query, &self.query),
-        }
-    }
-}
-
-/// Two paths as one, without empty parts, `.` and `..`.
-fn joined(above: &str, below: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in above.split('/').chain(below.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::joined;
-
-    #[test]
-    fn a_path_continues_the_one_above() {
-        assert_eq!(joined("/shop", "/cart"), "/shop/cart");
-        assert_eq!(joined("/shop/", "cart/"), "/shop/cart");
-        assert_eq!(joined("/shop", "/"), "/shop");
-        assert_eq!(joined("/", "/"), "/");
-        assert_eq!(joined("/shop", "/../admin"), "/admin");
-    }
-}
+mod tests;

@@ -45,17 +45,19 @@ pub(super) fn narrower(
         accepted.map(move |(j, (listener, _))| ((i, j), listener))
     });
     let each: Vec<((usize, usize), &Listener)> = each.collect();
-    // Only these can have narrower ones.
-    let mut wide: HashMap<(u16, String), Vec<(usize, usize)>> = HashMap::new();
+    // Only these can have narrower ones, and those with equal hostnames share them: there may be thousands.
+    let mut wide: HashMap<(u16, String), NarrowerHostnames> = HashMap::new();
+    let mut wide_at: HashMap<(usize, usize), (u16, String)> = HashMap::new();
     for (place, listener) in &each {
         let name = listener.hostname.as_deref().unwrap_or("");
         if let Some(suffix) = name.strip_prefix('*').or(name.is_empty().then_some("")) {
-            let known = wide.entry((listener.port, suffix.to_ascii_lowercase()));
-            known.or_default().push(*place);
+            let id = (listener.port, suffix.to_ascii_lowercase());
+            wide.entry(id.clone()).or_default();
+            wide_at.insert(*place, id);
         }
     }
-    let mut narrower_by_listener: HashMap<(usize, usize), NarrowerHostnames> = HashMap::new();
-    for (_, listener) in each.iter().filter(|_| !wide.is_empty()) {
+    let others = if wide.is_empty() { &[][..] } else { &each };
+    for (_, listener) in others {
         let Some(name) = listener.hostname.as_ref().filter(|name| !name.is_empty()) else {
             continue;
         };
@@ -66,17 +68,19 @@ pub(super) fn narrower(
             if name.strip_prefix('*') == Some(&suffix) {
                 continue;
             }
-            for place in wide.get(&(listener.port, suffix)).into_iter().flatten() {
-                narrower_by_listener
-                    .entry(*place)
-                    .or_default()
-                    .insert(&name);
+            if let Some(narrower) = wide.get_mut(&(listener.port, suffix)) {
+                narrower.insert(&name);
             }
         }
     }
+    let wide = wide
+        .into_iter()
+        .filter(|(_, narrower)| !narrower.is_empty());
+    let wide = wide.map(|(id, narrower)| (id, Arc::new(narrower)));
+    let wide: HashMap<(u16, String), Arc<NarrowerHostnames>> = wide.collect();
     let owners = owners.iter().enumerate().map(|(i, (own, _))| {
-        let of_owner = (0..own.len()).map(|j| narrower_by_listener.remove(&(i, j)).map(Arc::new));
-        of_owner.collect()
+        let of_listener = |j| wide.get(wide_at.get(&(i, j))?).cloned();
+        (0..own.len()).map(of_listener).collect()
     });
     owners.collect()
 }
@@ -239,8 +243,13 @@ impl ListenerHostname {
 mod tests {
     use std::sync::Arc;
 
-    use super::ListenerHostname;
+    use serde_json::value::to_raw_value;
+    use serde_json::{Value, json};
+
+    use super::{ListenerHostname, narrower};
     use crate::model::acceptance::NarrowerHostnames;
+    use crate::model::ids::GroupKind;
+    use crate::model::object::Object;
 
     fn listener(name: &str, narrower: &[&str], is_isolated: bool) -> ListenerHostname {
         let mut others = NarrowerHostnames::default();
@@ -258,6 +267,38 @@ mod tests {
     fn takes(listener: &ListenerHostname, ours: &[&str]) -> bool {
         let ours: Vec<Arc<str>> = ours.iter().map(|name| (*name).into()).collect();
         listener.takes(&ours)
+    }
+
+    #[test]
+    fn listeners_with_equal_hostnames_share_the_narrower_ones() {
+        let gateway = |hostnames: &[&str]| {
+            let listeners = hostnames.iter().map(|name| {
+                let name = (!name.is_empty()).then_some(name);
+                json!({"name": "one", "port": 80, "protocol": "HTTP", "hostname": name})
+            });
+            let listeners: Vec<Value> = listeners.collect();
+            let spec = json!({"gatewayClassName": "one", "listeners": listeners});
+            let text = to_raw_value(&json!({"metadata": {"name": "one"}, "spec": spec}));
+            Object::from_json(&GroupKind::gateway_api("Gateway"), &text.unwrap()).unwrap()
+        };
+        let own = gateway(&["*.example.com", ""]);
+        let others = gateway(&["*.Example.com", "shop.example.com", "*.com"]);
+        let owners = [
+            (own.listeners(), &[None, None][..]),
+            (others.listeners(), &[None, None, None]),
+        ];
+        let each = narrower(&owners, false);
+        let [own, others] = &*each else {
+            panic!("two owners");
+        };
+        let (first, second) = (own[0].as_ref().unwrap(), others[0].as_ref().unwrap());
+        assert!(Arc::ptr_eq(first, second));
+        assert!(first.has("shop.example.com") && !first.has("*.example.com"));
+        assert!(others[1].is_none());
+        for wide in [&own[1], &others[2]] {
+            let wide = wide.as_ref().unwrap();
+            assert!(wide.has("shop.example.com") && wide.has("*.example.com"));
+        }
     }
 
     #[test]

@@ -27,7 +27,10 @@ pub(super) fn protections(
     kind: &GroupKind,
     all: &[EffectiveChange],
 ) -> Vec<Finding> {
-    let lost = lost(states, Renames::NONE, kind, &all.iter());
+    let Some(lost) = lost(states, Renames::NONE, kind, &all.iter()) else {
+        let what = format!("the protections of {kind} that are lost");
+        return vec![too_much(key, &what)];
+    };
     let remedies = if lost.is_empty() {
         Vec::new()
     } else {

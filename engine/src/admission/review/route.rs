@@ -8,16 +8,16 @@ use crate::admission::validate::suggestion;
 use crate::effective::Resolver;
 use crate::kinds::profile::UnsupportedFilterEffect;
 use crate::model::ids::ObjectKey;
-use crate::model::object::{Node, Object};
+use crate::model::object::{Node, Object, Rule};
 use crate::model::section;
 use crate::policy::fuel;
 use crate::state::grants::granted;
 use crate::state::snapshot::Snapshot;
-use crate::topology::delegation::unknown_parent;
+use crate::topology::delegation::{delegation_cost, facts_of, unknown_parent};
 use crate::topology::reports::faults;
 use crate::topology::{
     ParentAttachment, RouteKindConflicts, Unreached, attachment, attachment_cost, controller_facts,
-    delegated, gateway_of, missing_class, not_usable, unusable,
+    delegated, gateway_of, missing_class, not_usable, too_many_delegations, unusable_by,
 };
 
 use super::fuel::too_much;
@@ -34,8 +34,11 @@ pub(super) fn findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Find
     let Node::Route { parents, rules, .. } = &route.node else {
         return Vec::new();
     };
-    let backends: usize = rules.iter().map(|rule| rule.backends.len()).sum();
+    let called = |rule: &Rule| rule.filters.as_deref().map_or(0, |all| all.called.len());
+    let backends = rules.iter().map(|rule| rule.backends.len() + called(rule));
+    let backends: usize = backends.sum();
     resolver.charge(attachment_cost(snapshot, route) + backends / fuel::FOUND);
+    resolver.charge(delegation_cost(snapshot, route));
     if resolver.is_spent() {
         return vec![too_much(key, "the attachment of this route")];
     }
@@ -48,7 +51,13 @@ pub(super) fn findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Find
     {
         let message = "it names no parent, so no request reaches it".to_owned();
         let finding = Finding::new(Code::RouteNotAttached, key, message);
-        findings.push(finding.at("spec.parentRefs".to_owned()).about("no parent"));
+        let finding = finding.at("spec.parentRefs".to_owned()).about("no parent");
+        let is_unknown = too_many_delegations(&mut route_kind_conflicts, route).is_some();
+        findings.push(if is_unknown {
+            too_much(key, "which routes delegate to this one")
+        } else {
+            finding
+        });
     }
     for (i, parent) in parents.iter().enumerate() {
         if let ParentAttachment::NotAttached { why, .. } =
@@ -173,6 +182,7 @@ fn backends_of(resolver: &Resolver<'_>, route: &Arc<Object>) -> Vec<Finding> {
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
     };
+    let facts = facts_of(snapshot, route);
     let mut findings = Vec::new();
     let mut reported: BTreeSet<&ObjectKey> = BTreeSet::new();
     for (i, rule) in rules.iter().enumerate() {
@@ -181,7 +191,7 @@ fn backends_of(resolver: &Resolver<'_>, route: &Arc<Object>) -> Vec<Finding> {
             if reference.has_no_share {
                 continue;
             }
-            let Some(why) = unusable(snapshot, route, reference) else {
+            let Some(why) = unusable_by(snapshot, facts, route, reference) else {
                 continue;
             };
             if !reported.insert(backend) {
@@ -219,6 +229,8 @@ fn backends_of_filters(resolver: &Resolver<'_>, route: &Arc<Object>) -> Vec<Find
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
     };
+    let facts = facts_of(snapshot, route);
+    let then = then_of_unresolved_filters(snapshot, route);
     let mut reported: BTreeSet<(&Arc<str>, &ObjectKey)> = BTreeSet::new();
     let mut findings = Vec::new();
     let rules = rules.iter().enumerate();
@@ -226,14 +238,13 @@ fn backends_of_filters(resolver: &Resolver<'_>, route: &Arc<Object>) -> Vec<Find
     let called = called.flat_map(|(i, all)| all.iter().map(move |one| (i, one)));
     for (i, (filter, reference)) in called {
         let backend = &reference.object;
-        let Some(why) = unusable(snapshot, route, reference) else {
+        let Some(why) = unusable_by(snapshot, facts, route, reference) else {
             continue;
         };
         if !reported.insert((filter, backend)) {
             continue;
         }
         let reason = not_usable(why, &route.key, backend);
-        let then = then_of_unresolved_filters(snapshot, route);
         let message = match why {
             Unreached::Missing => format!("{reason}, so the filter {filter} cannot use it{then}"),
             _ => format!("the filter {filter} cannot use {backend}: {reason}{then}"),

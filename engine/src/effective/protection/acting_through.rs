@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::provided::Provided;
-use super::{LostSources, ProtectionLoss};
+use super::{LostSources, ProtectionLoss, Resolve};
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
 use crate::kinds::profile::{ActsThrough, Profile};
@@ -33,13 +33,13 @@ pub fn carries_others(snapshot: &Snapshot, kind: &GroupKind) -> bool {
 }
 
 /// The protections that policies of other kinds lose because the policies of the changed kind
-/// through which they act are replaced by others.
+/// through which they act are replaced by others. `None` if it takes too much work to tell.
 pub(super) fn displaced<'a, P: Ord>(
-    [before, after]: [&Snapshot; 2],
+    ([before, after], resolve): ([&Snapshot; 2], Resolve),
     kind: &GroupKind,
     changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
     part: impl Fn(&ObjectKey) -> P,
-) -> Vec<ProtectionLoss> {
+) -> Option<Vec<ProtectionLoss>> {
     let mut resolver: Option<Resolver<'_>> = None;
     let mut losses: BTreeMap<(Arc<str>, P), ProtectionLoss> = BTreeMap::new();
     for (acting, profile, through) in acting_through(before, kind) {
@@ -50,9 +50,12 @@ pub(super) fn displaced<'a, P: Ord>(
             is_displaced(&change.after, through) && !is_displaced(&change.before, through)
         });
         for change in displacing {
-            let resolver = resolver.get_or_insert_with(|| Resolver::bounded(before));
+            let resolver = resolver.get_or_insert_with(|| resolve(before));
             for object in change.paths.objects().filter(|object| !after.lacks(object)) {
                 let results = in_force(resolver, acting, object, change);
+                if resolver.is_spent() {
+                    return None;
+                }
                 for protection in profile.protects.iter() {
                     let provided_by =
                         |one| Provided::from_effective(before, profile, protection, one);
@@ -73,7 +76,7 @@ pub(super) fn displaced<'a, P: Ord>(
             }
         }
     }
-    losses.into_values().collect()
+    Some(losses.into_values().collect())
 }
 
 /// The effective policies of a kind at an object, on paths with the same effective targets as those

@@ -55,7 +55,7 @@ pub fn lost_by_acceptance(
             return None;
         }
         let changes = changes.iter().copied();
-        let mut losses = lost([&without, after], Renames::NONE, kind, &changes);
+        let mut losses = lost([&without, after], Renames::NONE, kind, &changes)?;
         let why = format!(
             "its requests got an error while {} was rejected",
             key.text()

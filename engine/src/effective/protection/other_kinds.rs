@@ -1,8 +1,8 @@
 //! Protections of several kinds whose policies are alternatives to each other: a policy of one kind
 //! that lets every request pass removes the protection by the others.
 
-use super::LostSources;
 use super::provided::Provided;
+use super::{LostSources, Resolve};
 use crate::attachment::opened_by_target;
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
@@ -25,19 +25,21 @@ struct Side<'a> {
     snapshot: &'a Snapshot,
     /// Made when it is needed: few kinds have alternatives of other kinds.
     resolver: Option<Resolver<'a>>,
+    resolve: Resolve,
 }
 
 // === impl OtherKinds ===
 
 impl<'a> OtherKinds<'a> {
     pub(super) fn new(
-        [before, after]: [&'a Snapshot; 2],
+        ([before, after], resolve): ([&'a Snapshot; 2], Resolve),
         profile: &'a Profile,
         protection: &'a Protection,
     ) -> Self {
         let side = |snapshot| Side {
             snapshot,
             resolver: None,
+            resolve,
         };
         Self {
             profile,
@@ -110,6 +112,13 @@ impl<'a> OtherKinds<'a> {
             .any(|provided_after| provided_after.coverage >= before)
     }
 
+    /// Whether the fuel for the other kinds is used up. Answers from then on are not valid.
+    pub(super) fn is_spent(&self) -> bool {
+        let sides = [&self.before, &self.after];
+        let mut resolvers = sides.into_iter().filter_map(|side| side.resolver.as_ref());
+        resolvers.any(Resolver::is_spent)
+    }
+
     fn kinds(&self) -> &[GroupKind] {
         let alternatives = self.profile.alternatives.as_ref();
         alternatives.map_or(&[], |alternatives| &alternatives.with)
@@ -141,10 +150,8 @@ impl Side<'_> {
             let Some(protection) = profile.protection(&protection.name) else {
                 continue;
             };
-            let snapshot = self.snapshot;
-            let resolver = self
-                .resolver
-                .get_or_insert_with(|| Resolver::bounded(snapshot));
+            let (snapshot, resolve) = (self.snapshot, self.resolve);
+            let resolver = self.resolver.get_or_insert_with(|| resolve(snapshot));
             let groups = resolver.paths_through(object, kind);
             let mut here = groups.iter().filter(|group| {
                 let mut targets = group.paths.targets();

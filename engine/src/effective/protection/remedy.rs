@@ -75,10 +75,13 @@ pub fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKi
             .filter(|changed| changed.kind == *kind)
             .collect();
         let is_known = !resolver_before.is_spent() && !resolver_after.is_spent();
-        is_known.then(|| Remedy {
+        let lost = is_known
+            .then(|| lost([before, &merging], Renames::NONE, kind, &of_kind.iter()))
+            .flatten()?;
+        Some(Remedy {
             field: field.to_string(),
             strategy: name.to_string(),
-            lost: lost([before, &merging], Renames::NONE, kind, &of_kind.iter()),
+            lost,
         })
     });
     // The second strategy is not tried out if nothing is lost under the first.

@@ -40,8 +40,10 @@ impl Subgraphs<'_> {
     pub(super) fn delegated_paths(&mut self, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
         let mut delegated = std::mem::take(&mut self.delegated);
         let paths = delegated.paths_to(self, route);
+        let visited = delegated.visited();
         self.delegated = delegated;
-        self.fuel.spend(paths.len() / fuel::GROUPS);
+        self.fuel
+            .spend(paths.len() / fuel::GROUPS + visited / fuel::PASSED_OVER);
         paths
     }
 

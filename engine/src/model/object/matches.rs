@@ -112,6 +112,16 @@ impl Matches {
         };
         by_rule(numbers).nth(index).unwrap_or_default().to_vec()
     }
+
+    /// Those of [`Matches::of_rule`] of this many rules.
+    pub fn of_rules(&self, count: usize) -> Vec<Vec<u64>> {
+        let Some(numbers) = &self.0 else {
+            return vec![self.of_rule(0); count];
+        };
+        let mut all: Vec<Vec<u64>> = by_rule(numbers).map(<[u64]>::to_vec).collect();
+        all.resize(count, Vec::new());
+        all
+    }
 }
 
 /// The hashes of each rule.

@@ -23,8 +23,8 @@ use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::delegation::{delegates, facts_of, parents_of, unknown_parent, why_not};
 use crate::topology::reports::controller;
 use crate::topology::{
-    ParentAttachment, RouteKindConflicts, attachment, delegated, gateway_of, not_usable, unusable,
-    why_unaccepted,
+    ParentAttachment, RouteKindConflicts, attachment, delegated, gateway_of, not_usable,
+    too_many_delegations, unusable_by, why_unaccepted,
 };
 
 /// The state of a policy that reaches no known effective target, with the reason: first, why no request reaches its target;
@@ -295,7 +295,7 @@ fn delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
         {
             let mut backends = rule.backends.iter();
             return backends.find_map(|reference| {
-                let why = unusable(snapshot, route, reference)?;
+                let why = unusable_by(snapshot, Some(facts), route, reference)?;
                 Some(not_usable(why, &route.key, &reference.object))
             });
         }
@@ -305,7 +305,9 @@ fn delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
         .first()
         .filter(|_| unknown_parent(snapshot, route).is_none())?;
     let mut route_kind_conflicts = RouteKindConflicts::new(snapshot);
-    if !delegated(&mut route_kind_conflicts, route).is_empty() {
+    if !delegated(&mut route_kind_conflicts, route).is_empty()
+        || too_many_delegations(&mut route_kind_conflicts, route).is_some()
+    {
         return None;
     }
     let is_attached = |reference| {

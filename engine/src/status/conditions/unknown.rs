@@ -8,7 +8,10 @@ use crate::model::wording::plural;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{Unfollowed, may_stand_for_routes, unfollowed, unknown_parent};
-use crate::topology::{attached_of_own_kind, controller_facts, perhaps_rejected_for};
+use crate::topology::{
+    RouteKindConflicts, attached_of_own_kind, controller_facts, perhaps_rejected_for,
+    too_many_delegations,
+};
 
 /// The reason, if there is one, for a policy without a known effective target.
 pub(super) fn unknown(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
@@ -70,11 +73,13 @@ fn by_unknown_delegation(snapshot: &Snapshot, target: &Place) -> Option<String> 
             "{target} delegates to other routes, and whether the controller of its Gateway follows that is not known"
         ));
     }
-    let parent = unknown_parent(snapshot, route)?;
-    Some(format!(
-        "{} delegates to {}, and whether the controller of its Gateway follows that is not known",
-        parent.key, route.key
-    ))
+    if let Some(parent) = unknown_parent(snapshot, route) {
+        return Some(format!(
+            "{} delegates to {}, and whether the controller of its Gateway follows that is not known",
+            parent.key, route.key
+        ));
+    }
+    too_many_delegations(&mut RouteKindConflicts::new(snapshot), route)
 }
 
 /// The reason if the target is a section of a backend of a kind whose sections attache does not know.
