@@ -30,7 +30,19 @@ pub fn selects(facts: &DelegationFile, reference: &BackendRef, child: &Object) -
         return false;
     }
     if referenced.gk.is_gateway_api("HTTPRoute") {
-        let fits_name = matches!(&*referenced.name, "" | "*") || referenced.name == child.key.name;
+        let has_label = || {
+            let label = referenced
+                .name
+                .split_once('=')
+                .filter(|_| facts.labels_as_names);
+            label.is_some_and(|(key, value)| {
+                let own = child.meta.labels.get(key);
+                own.is_some_and(|own| **own == *value)
+            })
+        };
+        let fits_name = matches!(&*referenced.name, "" | "*")
+            || referenced.name == child.key.name
+            || has_label();
         return fits_name && referenced.namespace == child.key.namespace;
     }
     facts.by_label.as_ref().is_some_and(|by| {
@@ -292,8 +304,13 @@ pub fn parents_of(snapshot: &Snapshot, child: &Object) -> Vec<Arc<Object>> {
         return Vec::new();
     }
     let mut keys = vec![child.key.clone()];
-    keys.extend(["*", ""].map(|all| ObjectKey::new(gk.clone(), namespace.clone(), all)));
+    let in_namespace = |name: &str| ObjectKey::new(gk.clone(), namespace.clone(), name);
+    keys.extend(["*", ""].map(in_namespace));
     for facts in delegations {
+        if facts.labels_as_names {
+            let labels = child.meta.labels.iter();
+            keys.extend(labels.map(|(key, value)| in_namespace(&format!("{key}={value}"))));
+        }
         if let Some(by) = &facts.by_label
             && let Some(value) = child.meta.labels.get(by.label.as_str())
         {
@@ -393,9 +410,10 @@ pub fn delegated_to<'a>(
     descendants
 }
 
-/// Whether a backend that stands for routes names a single one.
+/// Whether a backend that stands for routes names a single one. No name of an object has an equals sign.
 pub(super) fn names_one(backend: &ObjectKey) -> bool {
-    backend.gk.is_gateway_api("HTTPRoute") && !matches!(&*backend.name, "" | "*")
+    let names_all = matches!(&*backend.name, "" | "*");
+    backend.gk.is_gateway_api("HTTPRoute") && !names_all && !backend.name.contains('=')
 }
 
 /// The routes that a backend stands for.

@@ -107,9 +107,7 @@ fn settings(about: &OfPolicy, style: Style) -> String {
 fn targets(about: &OfPolicy, style: Style) -> String {
     if about.targets.is_empty() {
         let none = match about.state {
-            PolicyState::Unknown => {
-                "Its targets are not known; the reason above says why."
-            }
+            PolicyState::Unknown => "Its targets are not known; the reason above says why.",
             _ => "It has no target.",
         };
         return format!("\n{none}\n");

@@ -21,6 +21,13 @@ pub struct DelegationFile {
     /// The annotation that makes a route inherit the matches of the rule that delegates to it. Its own matches are added to
     /// them.
     pub inherit_matches: Option<AnnotationSwitchFile>,
+    /// Whether a request needs a match of the rule that delegates and one of the route below, each for itself. By default the
+    /// matches of the route below must be within those above.
+    #[serde(default)]
+    pub independent_matches: bool,
+    /// Whether a backend with a name such as `team=a` selects the routes of its namespace with this label.
+    #[serde(default)]
+    pub labels_as_names: bool,
 }
 
 /// A backend that selects routes by a label, with its name as the value.
