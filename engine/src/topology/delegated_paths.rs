@@ -64,6 +64,8 @@ pub struct DelegatedPaths {
     /// Whether there were more paths, or more routes on them, than are followed.
     is_too_much: bool,
     visited: usize,
+    /// The routes of which was asked whether they delegate to another one since the search began.
+    compared: usize,
     /// The routes to which there may be paths that were not followed.
     incomplete: HashSet<ObjectKey, PrehashedBuildHasher>,
 }
@@ -77,7 +79,8 @@ impl DelegatedPaths {
         source: &mut impl OwnPaths,
         route: &Arc<Object>,
     ) -> Vec<Rc<AncestorPath>> {
-        (self.is_cut, self.is_too_much, self.visited) = (false, false, 0);
+        (self.is_cut, self.is_too_much) = (false, false);
+        (self.visited, self.compared) = (0, 0);
         if let Some((paths, delegated)) = self.known.get(&route.key) {
             return last_of(paths, *delegated);
         }
@@ -106,9 +109,9 @@ impl DelegatedPaths {
         }
     }
 
-    /// The number of routes visited to find the paths of the route that was asked for last.
-    pub fn visited(&self) -> usize {
-        self.visited
+    /// The number of routes visited, and compared with others, to find the paths of the route that was asked for last.
+    pub fn work(&self) -> usize {
+        self.visited + self.compared
     }
 
     /// The routes of which a rule delegates to a route, if no cycle keeps it from that.
@@ -123,14 +126,13 @@ impl DelegatedPaths {
                 rules.any(|rule| leads_to(facts, (parent, rule), &[], route))
             })
         };
-        let parents: SharedParents = if has_hostnames(route) {
-            Rc::default()
+        let above = if has_hostnames(route) {
+            Vec::new()
         } else {
             parents_of(snapshot, route)
-                .into_iter()
-                .filter(leads)
-                .collect()
         };
+        self.compared += above.len();
+        let parents: SharedParents = above.into_iter().filter(leads).collect();
         self.parents.insert(route.key.clone(), parents.clone());
         parents
     }

@@ -79,8 +79,8 @@ pub fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKi
             .then(|| lost([before, &merging], Renames::NONE, kind, &of_kind.iter()))
             .flatten()?;
         Some(Remedy {
-            field: field.to_string(),
-            strategy: name.to_string(),
+            field: field.clone(),
+            strategy: name.clone(),
             lost,
         })
     });

@@ -40,10 +40,10 @@ impl Subgraphs<'_> {
     pub(super) fn delegated_paths(&mut self, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
         let mut delegated = std::mem::take(&mut self.delegated);
         let paths = delegated.paths_to(self, route);
-        let visited = delegated.visited();
+        let work = delegated.work();
         self.delegated = delegated;
         self.fuel
-            .spend(paths.len() / fuel::GROUPS + visited / fuel::PASSED_OVER);
+            .spend(paths.len() / fuel::GROUPS + work / fuel::PASSED_OVER);
         paths
     }
 

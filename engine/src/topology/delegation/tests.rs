@@ -77,11 +77,10 @@ fn it_is_not_known_whether_requests_reach_a_route_below_too_many() {
         let names = (0..count).map(|i| (format!("r{i}"), all, None));
         let snapshot = state(&names.collect::<Vec<_>>());
         let mut route_kind_conflicts = RouteKindConflicts::new(&snapshot);
-        let too_many = ["r0", "r1"].map(|name| {
+        ["r0", "r1"].map(|name| {
             let route = route(&snapshot, name);
             too_many_delegations(&mut route_kind_conflicts, route).is_some()
-        });
-        too_many
+        })
     };
     let names: Vec<String> = (0..40).map(|i| format!("r{i}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
