@@ -50,7 +50,7 @@ use gateway_client_certificates::lost_by_gateways;
 pub use gateway_client_certificates::own_client_certificates;
 pub use loss::ProtectionLoss;
 use newly_failing::NewlyFailing;
-pub use no_longer_failing::{AcceptedPolicy, lost_by_acceptance};
+pub use no_longer_failing::{AcceptedPolicy, all_lost_by_acceptance, lost_by_acceptance};
 use open_targets::{is_closed_without_policy, lost_by_targets};
 use other_kinds::OtherKinds;
 pub use provided::Coverage;

@@ -11,7 +11,7 @@ use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::{Changed, EffectiveChange};
 use crate::engine::effective::protection::{
-    Coverage, ProtectionLoss, Remedy, lost_at_listeners, lost_by_acceptance, lost_by_object,
+    Coverage, ProtectionLoss, Remedy, all_lost_by_acceptance, lost_at_listeners, lost_by_object,
     lost_by_own_fields, remedies,
 };
 use crate::engine::effective::traffic::OpenedRoutes;
@@ -145,9 +145,9 @@ pub(in crate::answer) fn by_acceptance(
     states: &States<'_>,
     objects: &[ObjectKey],
 ) -> Vec<LostProtection> {
-    let accepted = lost_by_acceptance([states.before, states.after], objects);
+    let accepted = all_lost_by_acceptance([states.before, states.after], objects);
     let mut all = Vec::new();
-    for accepted in accepted.into_iter().flatten() {
+    for accepted in accepted {
         for loss in &accepted.losses {
             all.extend(of_objects(states, &accepted.policy.gk, loss));
         }

@@ -1,7 +1,7 @@
 //! Requests that got an error before a change because of a rejected policy, and pass after it without the protections whose place
 //! the policy takes.
 
-use super::{ProtectionLoss, lost};
+use super::{ProtectionLoss, Resolve, losses};
 use crate::attachment::Dependents;
 use crate::effective::Resolver;
 use crate::effective::applying::takes_part;
@@ -31,10 +31,26 @@ pub struct AcceptedPolicy {
 /// Neither step is a loss on its own: the policy came when its requests got an error, and what it replaces was not in force any
 /// more when it was accepted. So the state after the change is compared with the one without the policy.
 pub fn lost_by_acceptance(
-    [before, after]: [&Snapshot; 2],
+    states: [&Snapshot; 2],
     objects: &[ObjectKey],
 ) -> Option<Vec<AcceptedPolicy>> {
-    let mut resolver_before = Resolver::bounded(before);
+    by_acceptance((states, |state| Resolver::bounded(state)), objects)
+}
+
+/// Like [`lost_by_acceptance`], however much work it is.
+pub fn all_lost_by_acceptance(
+    states: [&Snapshot; 2],
+    objects: &[ObjectKey],
+) -> Vec<AcceptedPolicy> {
+    by_acceptance((states, |state| Resolver::new(state)), objects).unwrap_or_default()
+}
+
+fn by_acceptance(
+    (states, resolve): ([&Snapshot; 2], Resolve),
+    objects: &[ObjectKey],
+) -> Option<Vec<AcceptedPolicy>> {
+    let [before, after] = states;
+    let mut resolver_before = resolve(before);
     let mut all = Vec::new();
     for (policy, cause) in accepted([before, after], objects) {
         let key = policy.key();
@@ -55,7 +71,8 @@ pub fn lost_by_acceptance(
             return None;
         }
         let changes = changes.iter().copied();
-        let mut losses = lost([&without, after], Renames::NONE, kind, &changes)?;
+        let states = ([&without, after], resolve);
+        let mut losses = losses(states, Renames::NONE, kind, &changes, |_| ())?;
         let why = format!(
             "its requests got an error while {} was rejected",
             key.text()
