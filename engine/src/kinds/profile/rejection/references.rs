@@ -16,6 +16,7 @@ use crate::model::ids::GroupKind;
     rename_all = "camelCase",
     deny_unknown_fields
 )]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
 pub struct Reference {
     /// The path from the root of the object: `spec.extAuth.http.backendRefs`. `*` stands for any item of a list, or for
     /// any field of a map. The field contains one reference or a list of them.
