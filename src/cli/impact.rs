@@ -35,6 +35,9 @@ const STDIN: &str = "-";
 /// The impact of half a change would be wrong.
 const UNREAD: &str = "the effect of a change cannot be computed unless all of it can be read";
 
+/// The most problems that one error lists.
+const MOST_PROBLEMS: usize = 10;
+
 /// The help of -n.
 const NAMESPACE: &str = "The namespace of the objects in --delete, and of manifests that do not set one; the \
     effect on other namespaces is shown, too. Defaults to the namespace of the context; \
@@ -243,8 +246,13 @@ pub(super) fn usable(loaded: &directory::Loaded, consequence: &str) -> Result<()
     if problems.is_empty() {
         return Ok(());
     }
-    let all = problems.join("\nattache: ");
-    Err(format!("{all}\nattache: {consequence}").into())
+    let more = problems.len().saturating_sub(MOST_PROBLEMS);
+    let mut lines: Vec<String> = problems.into_iter().take(MOST_PROBLEMS).collect();
+    if more > 0 {
+        lines.push(format!("and {more} more files or documents"));
+    }
+    lines.push(consequence.to_owned());
+    Err(lines.join("\nattache: ").into())
 }
 
 // === impl Args ===
@@ -355,6 +363,9 @@ impl Args {
         let mut arguments: Vec<String> = files.chain(self.at.again()).collect();
         if self.at.from.is_none() {
             arguments.push("--cluster".to_owned());
+        }
+        if let Some(namespace) = &self.scope.namespace {
+            arguments.extend(["-n".to_owned(), namespace.clone()]);
         }
         arguments
     }

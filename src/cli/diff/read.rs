@@ -172,7 +172,7 @@ impl StateToCompare {
             }
             None => Loaded::new(manifests, &rules, namespace),
         };
-        usable(&loaded, "what cannot be read cannot be compared")
+        usable(&loaded, "what cannot be read cannot be compared; list files that are no manifests in .attacheignore")
             .map_err(|why| self.shown(&why.to_string()))?;
         Ok(Read {
             name: self.name,

@@ -363,8 +363,13 @@ pub(crate) fn settings(about: &OfTarget, effective: &EffectiveSettings, style: S
             None if effective.removed.contains(pointer) => Cell::toned("removed", Tone::Warning),
             None => Cell::from("-"),
         };
+        let mut policies = about.policies.iter();
+        let is_unsure =
+            policies.any(|one| one.policy == *source && one.state == PolicyState::Unknown);
         let from = if source.0.object == about.object.0.object {
             format!("this {} itself", source.0.object.gk.kind)
+        } else if is_unsure {
+            format!("{}, whose effect is not known", phrases::path(source))
         } else {
             phrases::path(source)
         };

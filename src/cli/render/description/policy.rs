@@ -42,7 +42,8 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
     text.push_str(&settings(about, style));
     text.push_str(&targets(about, style));
     for target in &about.targets {
-        if target.lost.is_empty() {
+        // Where no order is known, another policy sets the value or this one.
+        if target.lost.is_empty() || target.state == PolicyState::Unknown {
             continue;
         }
         let name = target.target.0.to_string();
