@@ -191,7 +191,9 @@ fn unusable_service(
     let mut known = services.filter(|(_, service)| may_be_known_missing(snapshot, service));
     known.find_map(|(field, service)| {
         let why = unusable(snapshot, object, true, &service)?;
-        Some(format!("{} names {why}", field.join(".")))
+        // The path to the field in the other object would make the sentence too long for a warning.
+        let field = field.last().map_or("spec", String::as_str);
+        Some(format!("{field} names {why}"))
     })
 }
 
