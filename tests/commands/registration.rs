@@ -124,8 +124,7 @@ spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge
 ";
     std::fs::write(folder.path().join("policy.yaml"), policy).unwrap();
     let from = ["--from", folder.path().to_str().unwrap()];
-    let expected =
-        "skipped SecurityPolicy.gateway.envoyproxy.io: it has policies, but its CRD was not found";
+    let expected = "no rule for SecurityPolicy.gateway.envoyproxy.io: there are policies of the kind, but its CRD was not found";
     // A role without rules, applied over that of an earlier run, would take its rights away.
     let output = refused(&from);
     assert!(output.contains(expected), "{output}");

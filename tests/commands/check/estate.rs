@@ -436,6 +436,8 @@ fn codes_are_left_out_denied_and_warned_of_on_the_command_line() {
             "overridden"
         ]),
         [
+            // Nobody checked its object.
+            pair("kind-unknown", "deny"),
             pair("overridden", "deny"),
             pair("route-not-attached", "warn")
         ]

@@ -32,7 +32,16 @@ fn nothing_is_wider_than_the_terminal() {
 
 #[test]
 fn a_finding_has_its_code_and_place_above_its_message() {
-    let text = on_terminal(90, &["estate", "--only", "section-unknown"]);
+    let text = on_terminal(
+        90,
+        &[
+            "estate",
+            "--only",
+            "section-unknown",
+            "--ignore",
+            "kind-unknown",
+        ],
+    );
     assert!(
         text.starts_with(
             "deny section-unknown  estate/apps/shop/base/policies.yaml:25:80\n\
