@@ -121,14 +121,9 @@ fn losses<'a, P: Ord>(
     let mut route_kind_conflicts = states.map(RouteKindConflicts::new);
     let may_fail = profile.may_fail_requests();
     let mut newly_failing = NewlyFailing::new(states);
-    // Where only some settings of the kind apply, no error takes the place of the others.
-    let may_get_error = |change: &EffectiveChange| {
-        let mut objects = change.paths.objects();
-        may_fail && !objects.any(|object| profile.on_routes_of(&object.gk).is_some())
-    };
     let changes: Vec<&EffectiveChange> = changes
         .clone()
-        .filter(|change| !(may_get_error(change) && newly_failing.fails_at(change)))
+        .filter(|change| !(may_fail && newly_failing.fails_at(profile, change)))
         .collect();
     let mut all_losses = Vec::new();
     for protection in profile.protects.iter() {

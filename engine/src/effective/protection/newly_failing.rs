@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::provided::Provided;
 use super::{AtPath, LostSources, policies_in_force};
 use crate::effective::impact::EffectiveChange;
-use crate::kinds::profile::Protection;
+use crate::kinds::profile::{Profile, Protection};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::wording::named;
 use crate::state::snapshot::Snapshot;
@@ -31,7 +31,12 @@ impl<'a> NewlyFailing<'a> {
 
     /// Whether the requests on the path of a change get an error after it, because a policy that names an object on the path is
     /// rejected there, and no other policy of the kind is in force.
-    pub(super) fn fails_at(&mut self, change: &EffectiveChange) -> bool {
+    pub(super) fn fails_at(&mut self, profile: &Profile, change: &EffectiveChange) -> bool {
+        // Where only some settings of the kind apply, no error takes the place of the others.
+        let mut objects = change.paths.objects();
+        if objects.any(|object| profile.on_routes_of(&object.gk).is_some()) {
+            return false;
+        }
         if change.on_replaced_paths.is_some() || !change.after.policies().is_empty() {
             return false;
         }
