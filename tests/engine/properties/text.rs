@@ -138,7 +138,7 @@ fn a_thousand_findings_are_ten_lines_and_the_same_each_time() {
     );
     let last = answer.last().unwrap();
     assert!(
-        last.starts_with("and 99") && last.ends_with("attache describe HTTPRoute/cart"),
+        last.starts_with("and 99") && last.ends_with("attache describe HTTPRoute/cart -n shop"),
         "{last}"
     );
     // Names are complete or missing.

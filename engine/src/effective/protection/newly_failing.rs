@@ -32,20 +32,18 @@ impl<'a> NewlyFailing<'a> {
     /// Whether the requests on the path of a change get an error after it, because a policy that names an object on the path is
     /// rejected there, and no other policy of the kind is in force.
     pub(super) fn fails_at(&mut self, profile: &Profile, change: &EffectiveChange) -> bool {
-        // Where only some settings of the kind apply, no error takes the place of the others.
-        let mut objects = change.paths.objects();
-        if objects.any(|object| profile.on_routes_of(&object.gk).is_some()) {
-            return false;
-        }
         if change.on_replaced_paths.is_some() || !change.after.policies().is_empty() {
             return false;
         }
         let gone = change.before.policies().into_iter();
         let mut targets = gone.filter_map(|policy| self.failing_target(&policy));
-        targets.any(|target| {
+        let fails = targets.any(|target| {
             let mut steps = change.paths.steps();
             steps.any(|step| step.place == target)
-        })
+        });
+        // Where only some settings of the kind apply, no error takes the place of the others.
+        let has_only_some = |object: &ObjectKey| profile.on_routes_of(&object.gk).is_some();
+        fails && !change.paths.objects().any(has_only_some)
     }
 
     /// The target of a policy that newly makes requests fail. `None` if it has several, selects them, or has changed it: then the
