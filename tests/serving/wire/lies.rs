@@ -151,7 +151,8 @@ async fn crumbs_without_an_end_are_cut() {
         client.send(crumbs.as_bytes()).await;
     }
     let answer = client.try_answer().await;
-    assert!(answer.is_none_or(|answer| answer.status == 408));
+    // Whichever limit comes first: the time of a body, or, if the crumbs arrive faster, what is read of one.
+    assert!(answer.is_none_or(|answer| matches!(answer.status, 400 | 408)));
     server.allows().await;
 }
 
