@@ -157,12 +157,7 @@ pub fn inspect(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
     let mut findings = match (&object.node, snapshot.policy(key)) {
         (Node::Crd(crd), _) => crd::findings(snapshot, key, crd),
         (_, Some(policy)) => policy::findings_as_attached(resolver, policy),
-        (_, None) if is_target_kind(&key.gk) => {
-            let mut findings = target::findings_as_attached(resolver, key);
-            findings.extend(listeners::findings(resolver, key));
-            findings.extend(route::findings(resolver, key));
-            findings
-        }
+        (_, None) if is_target_kind(&key.gk) => target::own_findings(resolver, key),
         _ => Vec::new(),
     };
     findings.sort();

@@ -90,8 +90,8 @@ pub(super) fn findings(
     findings
 }
 
-/// Findings on the target alone: the policies that will apply to it, and its faults.
-fn own_findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
+/// Findings on a target as it is in the snapshot: the policies that apply to it, and its faults.
+pub(super) fn own_findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
     let mut findings = findings_as_attached(resolver, key);
     if resolver.is_spent() {
         findings = vec![too_much(key, "the policies that apply to this object")];
@@ -116,8 +116,8 @@ fn alters_nothing(snapshot: &Snapshot, old: &Object, new: &Object) -> bool {
         && snapshot.controls(&new.key.gk).next().is_none()
 }
 
-/// Findings on a target as it is in the snapshot: the policies that apply to it.
-pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
+/// Findings on the policies that apply to a target.
+fn findings_as_attached(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
     let over = applying_or_attached(resolver, key);
     let snapshot = resolver.snapshot();
     let findings = over
