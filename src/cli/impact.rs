@@ -14,11 +14,11 @@ use super::render::phrases::names_of;
 use super::rendered::{HELM_TO_APPLY, KUSTOMIZE_TO_APPLY};
 use super::state::{FROM_BELOW, Opened, Scope, State, View, read_repository};
 use super::written_guardrails::{Applied, among, names, not_deleted, usable as usable_guardrails};
-use super::{CommandResult, Failure, complete, find, print};
+use super::{CommandResult, Failure, complete, find, missing_parts, print};
 use crate::answer;
 use crate::answer::impact::{ChangedObjects, Impact, broken, impact_on_requests};
 use crate::answer::named::Named;
-use crate::answer::report::{ReportedFinding, Spot, unknown_kinds};
+use crate::answer::report::{ReportedFinding, Spot};
 use crate::cache::directory;
 use crate::cache::lists::ReadScope;
 use crate::cache::manifest::Manifests;
@@ -153,7 +153,7 @@ pub fn run(args: &Args) -> Result<CommandResult, Failure> {
 
 /// Whether the change has objects of kinds that look like policy kinds and are not known: nobody knows their effect.
 fn has_unknown_kinds(change: &directory::Loaded) -> bool {
-    !unknown_kinds(&change.snapshot, change.origins.keys(), "read").is_empty()
+    !missing_parts::unknown(&change.snapshot, change.origins.keys()).is_empty()
 }
 
 /// The impact of applying manifests and deleting objects, as one change, and the state after it.

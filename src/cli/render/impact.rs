@@ -113,19 +113,19 @@ pub(super) fn lost_protection(lost: &[LostProtection], kinds: &Kinds, style: Sty
         ]);
     }
     let title = line(style, Tone::Bad, "Protection lost");
-    let reasons: BTreeSet<&String> = lost.iter().flat_map(|lost| &lost.reasons).collect();
-    let reasons = reasons
-        .into_iter()
-        .map(|reason| paragraph(style, Tone::Warning, "  ", reason, "    "));
-    let reasons: String = reasons.collect();
-    let remedies: BTreeSet<&String> = lost
+    // Many losses share a sentence.
+    let sentences = |tone, all: BTreeSet<&String>| -> String {
+        let all = all.into_iter();
+        all.map(|sentence| paragraph(style, tone, "  ", sentence, "    "))
+            .collect()
+    };
+    let reasons = lost.iter().flat_map(|lost| &lost.reasons).collect();
+    let reasons = sentences(Tone::Warning, reasons);
+    let remedies = lost
         .iter()
         .filter_map(|lost| lost.remedy.as_ref())
         .collect();
-    let remedies = remedies
-        .into_iter()
-        .map(|remedy| paragraph(style, Tone::Heading, "  ", remedy, "    "));
-    let remedies: String = remedies.collect();
+    let remedies = sentences(Tone::Heading, remedies);
     format!("{title}{}{reasons}{remedies}\n", table.show(style, "  "))
 }
 
