@@ -21,8 +21,8 @@ pub struct DelegationFile {
     /// The annotation that makes a route inherit the matches of the rule that delegates to it. Its own matches are added to
     /// them.
     pub inherit_matches: Option<AnnotationSwitchFile>,
-    /// Whether a request needs a match of the rule that delegates and one of the route below, each for itself. By default the
-    /// matches of the route below must be within those above.
+    /// Whether the route below gets each request that matches both the rule that delegates and a rule of its own. By default a
+    /// match of the route below must be within one of the rule that delegates.
     #[serde(default)]
     pub independent_matches: bool,
     /// Whether a backend with a name such as `team=a` selects the routes of its namespace with this label.
