@@ -2,6 +2,7 @@
 //! Kubernetes objects as typed nodes. Start here: nothing in this folder depends on policies.
 
 pub mod acceptance;
+pub(crate) mod expression_syntax;
 pub mod file_order;
 pub mod flow;
 pub mod hint;

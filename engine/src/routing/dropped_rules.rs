@@ -21,7 +21,7 @@ impl MatchSpec {
         let texts = named.map(|(_, text)| text);
         let texts = texts.chain(&self.service).chain(&self.call);
         let mut all = texts.filter_map(TextMatch::expression).chain(path);
-        all.any(|expression| !expression.is_valid())
+        all.any(Expression::is_invalid)
     }
 }
 

@@ -5,6 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use regex::{Regex, RegexBuilder};
 
+use crate::model::expression_syntax::is_no_expression;
+
 /// The largest compiled expression, in bytes.
 const LARGEST: usize = 1 << 20;
 
@@ -12,8 +14,8 @@ const LARGEST: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct Expression {
     text: String,
-    /// Whether it is one.
-    valid: Arc<OnceLock<bool>>,
+    /// Whether it is certainly none.
+    invalid: Arc<OnceLock<bool>>,
     /// The expression for whole values, and the one for the beginnings of values.
     compiled: Arc<[OnceLock<Option<Regex>>; 2]>,
 }
@@ -21,11 +23,9 @@ pub struct Expression {
 // === impl Expression ===
 
 impl Expression {
-    /// Whether it is a regular expression, as far as RE2 and the syntax that is parsed here agree.
-    pub(super) fn is_valid(&self) -> bool {
-        *self
-            .valid
-            .get_or_init(|| regex_syntax::parse(&self.text).is_ok())
+    /// Whether it is certainly no regular expression.
+    pub(super) fn is_invalid(&self) -> bool {
+        *self.invalid.get_or_init(|| is_no_expression(&self.text))
     }
 
     /// Whether it matches a value as a whole; `None` if it cannot be parsed here.
@@ -47,9 +47,7 @@ impl Expression {
     /// An expression for values that start with it, up to this end.
     fn compile(&self, end: &str) -> Option<Regex> {
         // It is parsed alone first: an unbalanced expression may become valid inside the group.
-        if !self.is_valid() {
-            return None;
-        }
+        regex_syntax::parse(&self.text).ok()?;
         let anchored = format!("\\A(?:{}){end}", self.text);
         let builder = &mut RegexBuilder::new(&anchored);
         builder.size_limit(LARGEST).build().ok()
@@ -60,7 +58,7 @@ impl From<String> for Expression {
     fn from(text: String) -> Self {
         Self {
             text,
-            valid: Arc::default(),
+            invalid: Arc::default(),
             compiled: Arc::default(),
         }
     }

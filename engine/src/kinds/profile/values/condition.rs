@@ -19,8 +19,9 @@ use crate::model::object::Meta;
 /// `*` in a path stands for any item of a list, or for any field of a map, and a number for one item of a list: 0 for
 /// the first. Among the values, `null` means that the field is absent, `<any>` that it is not, `<matches ^https://>` and
 /// `<does not match ^https://>` that it is a text which the regular expression matches or does not match, `<has host bits>`
-/// that it is a range of addresses such as `10.0.0.1/8`, which does not begin with the first address of its network. `{}` and `[]`
-/// are the empty ones; any other object stands for all objects with such fields. Other texts in angle brackets are errors.
+/// that it is a range of addresses such as `10.0.0.1/8`, which does not begin with the first address of its network,
+/// `<not a regular expression>` that it is a text which is none. `{}` and `[]` are the empty ones; any other object stands for
+/// all objects with such fields. Other texts in angle brackets are errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline, description = "")]

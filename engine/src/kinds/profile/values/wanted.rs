@@ -11,11 +11,13 @@ use thiserror::Error;
 use super::addresses::has_host_bits;
 use super::at_path::ANY_VALUE;
 use crate::kinds::profile::schema::Pattern;
+use crate::model::expression_syntax::is_no_expression;
 use crate::model::literal::Literal;
 
 const MATCHES: &str = "<matches ";
 const DOES_NOT_MATCH: &str = "<does not match ";
 const HOST_BITS: &str = "<has host bits>";
+const NO_EXPRESSION: &str = "<not a regular expression>";
 
 /// A value that a profile asks for, read from what people write there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub(super) enum ValuePattern {
     NotMatching(Pattern),
     /// `<has host bits>`: a range of addresses that does not begin with the first address of its network, such as `10.0.0.1/8`.
     HostBits,
+    /// `<not a regular expression>`: a text that is none in RE2, which Envoy and Go read.
+    NoExpression,
     /// An object that has at least these fields.
     Fields(Vec<(String, ValuePattern)>),
     /// This value.
@@ -39,7 +43,7 @@ pub(super) enum ValuePattern {
 pub(super) enum ValuePatternError {
     /// A text in angle brackets that means nothing.
     #[error(
-        "{0} means nothing: write <any>, <matches EXPRESSION>, <does not match EXPRESSION> or {HOST_BITS}"
+        "{0} means nothing: write <any>, <matches EXPRESSION>, <does not match EXPRESSION>, {HOST_BITS} or {NO_EXPRESSION}"
     )]
     Unknown(String),
     /// An expression that cannot be evaluated.
@@ -73,6 +77,8 @@ impl ValuePattern {
             return Ok(Self::Any);
         } else if text == HOST_BITS {
             return Ok(Self::HostBits);
+        } else if text == NO_EXPRESSION {
+            return Ok(Self::NoExpression);
         } else if let Some(pattern) = expression(MATCHES) {
             (pattern, Self::Matching)
         } else if let Some(pattern) = expression(DOES_NOT_MATCH) {
@@ -92,6 +98,7 @@ impl ValuePattern {
         match self {
             Self::Any => ANY_VALUE.into(),
             Self::HostBits => HOST_BITS.into(),
+            Self::NoExpression => NO_EXPRESSION.into(),
             Self::Matching(pattern) => format!("{MATCHES}{}>", pattern.text()).into(),
             Self::NotMatching(pattern) => format!("{DOES_NOT_MATCH}{}>", pattern.text()).into(),
             Self::Fields(fields) => {
@@ -111,6 +118,7 @@ impl ValuePattern {
             Self::Matching(pattern) => matches(pattern) == Some(true),
             Self::NotMatching(pattern) => matches(pattern) == Some(false),
             Self::HostBits => value.as_str().is_some_and(has_host_bits),
+            Self::NoExpression => value.as_str().is_some_and(is_no_expression),
             Self::Fields(wanted) => value.as_object().is_some_and(|fields| {
                 let mut wanted = wanted.iter();
                 wanted.all(|(key, wanted)| wanted.matches(fields.get(key).unwrap_or(&Value::Null)))
