@@ -17,6 +17,7 @@ pub mod reports;
 pub mod requests_to_backend;
 mod senders;
 mod unresolved;
+mod weakening_objects;
 
 pub use affected_objects::affected_objects;
 pub(crate) use by_controller::{section_names, takes_core_group};
@@ -168,7 +169,10 @@ pub fn attached_to(
                 .rejected_because
                 .iter()
                 .any(|cause| cause.leaves_attached())
-                || references.any(|field| field.if_missing != WhenRejected::NotAttached)
+                || references.any(|field| {
+                    let effect = field.if_missing;
+                    effect.is_some_and(|effect| effect != WhenRejected::NotAttached)
+                })
                 || policy.rejected_on(&key.gk).next().is_some()
                 || policy.may_be_reported_invalid()
         };

@@ -396,7 +396,7 @@ fn unresolved(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
         reason: "Invalid",
         effect: match unresolved.left_out {
             Some(path) => RejectionEffect::WithoutSetting(path.into()),
-            None => unresolved.field.if_missing.into(),
+            None => unresolved.field.if_missing?.into(),
         },
         requests_fail: unresolved.requests_fail,
         reported: None,

@@ -38,7 +38,7 @@ impl Policy {
     pub(crate) fn unresolved<'a>(&'a self, snapshot: &Snapshot) -> Option<Unresolved<'a>> {
         let all = self.references.iter().filter_map(|named| {
             let (field, to) = (self.profile.references.get(named.field)?, &named.object);
-            if !may_be_known_missing(snapshot, to) {
+            if field.if_missing.is_none() || !may_be_known_missing(snapshot, to) {
                 return None;
             }
             let path = field.path.join(".");
@@ -149,7 +149,7 @@ fn lacks_field(snapshot: &Snapshot, object: &ObjectKey, field: &[String]) -> boo
 }
 
 /// The spec of an object, unless it is unknown or empty.
-fn known_spec(snapshot: &Snapshot, object: &ObjectKey) -> Option<Value> {
+pub(super) fn known_spec(snapshot: &Snapshot, object: &ObjectKey) -> Option<Value> {
     let spec = snapshot.get(object)?.spec.as_deref()?;
     let spec = literal::from_str(spec).ok()?;
     let has_fields = spec.as_object().is_some_and(|fields| !fields.is_empty());

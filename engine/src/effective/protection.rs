@@ -37,6 +37,7 @@ mod open_targets;
 mod other_kinds;
 mod provided;
 mod remedy;
+mod weakened_by_objects;
 
 pub use acting_through::carries_others;
 pub use at_listeners::lost_at_listeners;
@@ -53,6 +54,7 @@ use other_kinds::OtherKinds;
 pub use provided::Coverage;
 use provided::Provided;
 pub use remedy::{Remedy, remedies};
+use weakened_by_objects::lost_by_named_objects;
 
 /// The name of the protection by client certificates in profiles.
 pub const CLIENT_CERTIFICATES: &str = "client certificates";
@@ -196,13 +198,14 @@ fn losses<'a, P: Ord>(
 }
 
 /// The protections that objects give up by their own fields: the client certificates that Gateways among them no longer ask for,
-/// and the protections of targets that now let every request pass.
+/// the protections of targets that now let every request pass, and those by policies that name one of the objects.
 pub fn lost_by_own_fields(
     [before, after]: [&mut Resolver<'_>; 2],
     objects: &[ObjectKey],
 ) -> Vec<(GroupKind, ProtectionLoss)> {
     let mut lost = lost_by_gateways([before, after], objects);
     lost.extend(lost_by_targets([before, after], objects));
+    lost.extend(lost_by_named_objects([before, after], objects));
     lost
 }
 

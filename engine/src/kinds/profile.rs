@@ -63,7 +63,7 @@ pub use schema::{
 pub(crate) use values::at_path::{ANY_VALUE, collect};
 pub use values::{FieldConditions, PolicyCondition, SpecPath};
 pub use vocabulary::*;
-pub use weakness::{Alternatives, OpenTarget, Weakness, WeaknessResult};
+pub use weakness::{Alternatives, ObjectWeakness, OpenTarget, Weakness, WeaknessResult};
 
 /// The source of a fact, the most trusted first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -7,10 +7,15 @@ use crate::model::setting_path::is_under;
 // === impl Policy ===
 
 impl Policy {
-    /// Whether some of its settings protect less than they seem to.
-    pub(crate) fn is_weak(&self) -> bool {
+    /// Whether some of its settings protect less than they seem to, or may because of an object that they name.
+    pub(crate) fn may_be_weak(&self) -> bool {
         let mut weaknesses = self.profile.weakened_by.iter();
+        let mut references = self.references.iter();
         weaknesses.any(|weakness| self.has_weakness(weakness))
+            || references.any(|named| {
+                let reference = self.profile.references.get(named.field);
+                reference.is_some_and(|reference| !reference.weakened_by.is_empty())
+            })
     }
 
     /// Whether its own settings protect less than they seem to.

@@ -272,7 +272,7 @@ fn failing(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
 fn fails_at(resolver: &mut Resolver<'_>, policy: &Policy, object: &ObjectKey) -> bool {
     let mut references = policy.profile.references.iter();
     let keeps_its_place = references.all(|reference| {
-        !reference.requests_fail || reference.if_missing == WhenRejected::KeepsPlace
+        !reference.requests_fail || reference.if_missing == Some(WhenRejected::KeepsPlace)
     });
     !keeps_its_place || takes_part(resolver, policy.key(), object)
 }

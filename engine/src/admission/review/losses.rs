@@ -50,7 +50,7 @@ pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> T
     let adds_alternatives =
         profile.alternatives.is_some() || !profile.alternative_entries.is_empty();
     let carries_others = carries_others(resolver_after.snapshot(), &key.gk);
-    let weakens = adds_alternatives || carries_others || policy.is_weak();
+    let weakens = adds_alternatives || carries_others || policy.may_be_weak();
     for change in changed {
         if loses(&change) {
             taken.push(change);

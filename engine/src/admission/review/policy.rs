@@ -133,7 +133,7 @@ fn may_take_away(policy: &Policy, status: &PolicyStatus) -> bool {
             .any(|one| one.shared_target)
     };
     status.may_take_away()
-        || policy.is_weak() && (opens_others() || replaces_own())
+        || policy.may_be_weak() && (opens_others() || replaces_own())
         || rejects_others()
 }
 

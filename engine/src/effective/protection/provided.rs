@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::ProtectionSource;
 use super::contributions::Contributions;
-use crate::kinds::profile::{Profile, Protection, SpecPath, Weakness, WeaknessResult};
+use crate::kinds::profile::{Profile, Protection, SpecPath, WeaknessResult};
 use crate::merge::EffectivePolicy;
 use crate::model::json_text::JsonText;
 use crate::model::setting_path::{SettingPath, is_under};
@@ -48,6 +48,13 @@ struct ProvidedByPolicy {
     lets_all_pass: bool,
     /// Whether any other such policy may let a request pass, too.
     is_alternative: bool,
+}
+
+/// A weakness of settings that applies to them.
+struct AppliedWeakness<'a> {
+    settings: &'a [SpecPath],
+    result: WeaknessResult,
+    text: Option<&'a Arc<str>>,
 }
 
 /// Finds out how settings provide one protection.
@@ -198,7 +205,7 @@ impl<'a> ProtectionReader<'a> {
         let is_alternative = self.profile.alternatives.as_ref().is_some_and(|which| {
             !has(WeaknessResult::NotApplied) && which.when.all_in_lazy(|| part.json())
         });
-        let texts = weaknesses.iter().filter_map(|weak| weak.text.clone());
+        let texts = weaknesses.iter().filter_map(|weak| weak.text.cloned());
         provided.weaknesses = texts.collect();
         ProvidedByPolicy {
             provided,
@@ -212,15 +219,15 @@ impl<'a> ProtectionReader<'a> {
         self,
         part: InForce<'_>,
         leaves: &[(SettingPath, &Setting)],
-    ) -> Vec<&'a Weakness> {
+    ) -> Vec<AppliedWeakness<'a>> {
         let mut json: Option<Value> = None;
+        let meets = |setting: &SpecPath| {
+            let mut fields = self.protection.settings.iter();
+            fields.any(|path| path.starts_with(setting) || setting.starts_with(path))
+        };
         let all = self.profile.weakened_by.iter();
         let apply = all.filter(|weakness| {
             let mut leaves = leaves.iter();
-            let meets = |setting: &SpecPath| {
-                let mut fields = self.protection.settings.iter();
-                fields.any(|path| path.starts_with(setting) || setting.starts_with(path))
-            };
             let concerned = |(path, setting): &(SettingPath, &Setting)| {
                 let mut settings = weakness.settings.iter();
                 let object = self.snapshot.get(&setting.policy);
@@ -235,11 +242,40 @@ impl<'a> ProtectionReader<'a> {
                     .condition()
                     .holds_in_lazy(|| &*json.get_or_insert_with(|| part.json()))
         });
-        apply.collect()
+        let apply = apply.map(|weakness| AppliedWeakness {
+            settings: &weakness.settings,
+            result: weakness.result,
+            text: weakness.text.as_ref(),
+        });
+        let mut applying: Vec<AppliedWeakness<'_>> = apply.collect();
+        let policies: BTreeSet<&ObjectKey> = leaves.iter().map(|(_, leaf)| &leaf.policy).collect();
+        let policies = policies.into_iter();
+        for policy in policies.filter_map(|key| self.snapshot.policy(key)) {
+            let of_policy = |setting: &SpecPath| {
+                let mut leaves = leaves.iter();
+                leaves.any(|(path, leaf)| leaf.policy == *policy.key() && is_under(path, setting))
+            };
+            for weakness in policy.weakened_by_objects(self.snapshot) {
+                let mut settings = weakness.settings.iter();
+                if settings.any(|setting| meets(setting) && of_policy(setting)) {
+                    applying.push(AppliedWeakness {
+                        settings: &weakness.settings,
+                        result: weakness.result,
+                        text: Some(&weakness.text),
+                    });
+                }
+            }
+        }
+        applying
     }
 
     /// For which requests a setting provides the protection.
-    fn extent_of(self, path: &SettingPath, value: &JsonText, weak: &[&Weakness]) -> Coverage {
+    fn extent_of(
+        self,
+        path: &SettingPath,
+        value: &JsonText,
+        weak: &[AppliedWeakness<'_>],
+    ) -> Coverage {
         let under = |setting: &SpecPath| is_under(path, setting);
         let is = |setting: &SpecPath| is_under(path, setting) && path.len() == setting.len();
         let counts_if_empty = || self.profile.protects_if_empty.iter().any(is);

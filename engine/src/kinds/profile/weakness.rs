@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::values::{AnnotationsFile, OpenRules, Passing};
 use super::{FieldConditions, PolicyCondition, SpecPath};
@@ -36,6 +37,34 @@ pub struct Weakness {
     pub result: WeaknessResult,
     /// One sentence for users, shown with the policy.
     pub text: Option<Arc<str>>,
+}
+
+/// Values of an object that a policy names, with which settings of the policy protect only some requests, or none.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    rename = "ObjectWeaknessFile",
+    rename_all = "camelCase",
+    deny_unknown_fields
+)]
+pub struct ObjectWeakness {
+    /// The settings of the policy that protect less: `spec.extAuth`. `spec` alone means all of them.
+    pub settings: Vec<SpecPath>,
+    /// Only if each of these fields of the named object has one of these values: `spec.extAuth.failOpen: [true]`. See Conditions in
+    /// docs/reference/profiles.md.
+    #[serde(default)]
+    when: FieldConditions,
+    /// Only if none of these fields of the named object has one of these values.
+    #[serde(default)]
+    unless: FieldConditions,
+    /// Only if these rules of the named object let every request pass.
+    open_rules: Option<OpenRules>,
+    /// Only if none of these fields of the policy has one of these values.
+    #[serde(default)]
+    unless_policy: FieldConditions,
+    /// The requests that pass.
+    pub result: WeaknessResult,
+    /// One sentence for users, shown with the policy.
+    pub text: Arc<str>,
 }
 
 /// The requests that pass where weak settings apply.
@@ -107,5 +136,18 @@ impl Weakness {
             not_open: self.unless_open_rules.as_ref(),
             ..PolicyCondition::new(&self.when, &self.unless, &self.annotated)
         }
+    }
+}
+
+// === impl ObjectWeakness ===
+
+impl ObjectWeakness {
+    /// Whether it applies to a policy with these settings that names an object with this spec.
+    pub fn applies(&self, settings: &Value, named: &Value) -> bool {
+        let mut rules = self.open_rules.iter();
+        self.when.all_in(named)
+            && !self.unless.any_in(named)
+            && rules.all(|rules| rules.passing(named) == Some(Passing::All))
+            && !self.unless_policy.any_in(settings)
     }
 }

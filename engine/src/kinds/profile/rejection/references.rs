@@ -1,14 +1,15 @@
-//! Fields in which settings name objects without which controllers reject a policy.
+//! Fields in which settings name objects: controllers reject the policy without them, or the objects decide how much the settings
+//! protect.
 
 use arcstr::ArcStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::kinds::profile::SpecPath;
+use crate::kinds::profile::{ObjectWeakness, SpecPath};
 use crate::model::ids::GroupKind;
 
-/// A field in which a policy names an object. Controllers reject the policy if the object does not exist, or if no
+/// A field in which a policy names an object. With `ifMissing`, controllers reject the policy if the object does not exist, or if no
 /// `ReferenceGrant` covers a reference into another namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
@@ -44,8 +45,8 @@ pub struct Reference {
     /// missing, too, if such a Service does not exist or no `ReferenceGrant` covers it.
     #[serde(default)]
     pub services: Vec<SpecPath>,
-    /// The effect that a policy still has if the object that it names does not exist.
-    pub if_missing: WhenRejected,
+    /// The effect that a policy still has if the object that it names does not exist. Without it, nothing is said about that.
+    pub if_missing: Option<WhenRejected>,
     /// Whether requests that the policy is for get an error then.
     #[serde(default)]
     pub requests_fail: bool,
@@ -53,6 +54,9 @@ pub struct Reference {
     pub fail_open: Option<SpecPath>,
     /// The setting that controllers leave out then, if they apply the others: `spec.extAuth`.
     pub left_out: Option<SpecPath>,
+    /// Values of the named object with which settings of the policy protect less than they seem to.
+    #[serde(default)]
+    pub weakened_by: Vec<ObjectWeakness>,
 }
 
 /// The effect that a rejected policy still has.
@@ -76,7 +80,9 @@ impl Reference {
     /// The kind of which the spec of objects is needed, if any.
     pub(in crate::kinds::profile) fn needs_spec_of(&self) -> Option<GroupKind> {
         let kind = || GroupKind::new(self.group.clone(), self.kind.clone());
-        (self.has.is_some() || !self.services.is_empty()).then(kind)
+        let reads_fields =
+            self.has.is_some() || !self.services.is_empty() || !self.weakened_by.is_empty();
+        reads_fields.then(kind)
     }
 
     pub(in crate::kinds::profile) fn json(&self) -> Value {
