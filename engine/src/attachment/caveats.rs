@@ -130,6 +130,24 @@ impl Policy {
             && (caveat.controllers.is_empty() || caveat.controllers.iter().any(runs))
             && caveat.condition().holds_for(Some(&self.object.meta))
             && self.fulfils(caveat.condition())
+            && (!caveat.named_by_policies || self.has_target_named_by_policies(snapshot))
+    }
+
+    /// Whether the settings of a policy name one of its targets.
+    fn has_target_named_by_policies(&self, snapshot: &Snapshot) -> bool {
+        let own = &self.key().namespace;
+        let targets = self.targets.iter();
+        let targets: BTreeSet<ObjectKey> = targets
+            .flat_map(|target| targets_of(snapshot, own, target))
+            .collect();
+        let names_others = |kind: &&GroupKind| {
+            let profile = snapshot.profile(kind);
+            profile.is_some_and(|profile| !profile.references.is_empty())
+        };
+        let kinds = snapshot.used_kinds().filter(names_others);
+        let policies = kinds.flat_map(|kind| snapshot.policies(kind));
+        let mut named = policies.flat_map(|policy| &policy.references);
+        named.any(|named| targets.contains(&named.object))
     }
 
     /// Whether a condition holds for its settings, in the spec or in a stanza.

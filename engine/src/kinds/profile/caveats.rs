@@ -66,6 +66,9 @@ pub struct Caveat {
     /// It applies if a filter of a backend of a route names a policy of the kind.
     #[serde(default)]
     pub filters_of_backends: bool,
+    /// It applies to policies of which a target is also named by the settings of a policy, in a field of `references`.
+    #[serde(default)]
+    pub named_by_policies: bool,
     /// Whether a policy without a known effect on a target of these kinds may apply to it all the same, so that its effect is not known.
     #[serde(default)]
     pub may_act_elsewhere: bool,
