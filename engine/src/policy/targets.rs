@@ -1,5 +1,6 @@
 //! Target entries of a policy's spec, with the field path of each.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -85,15 +86,43 @@ pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<TargetEntry<'a>> {
         let base = format!("spec.{}", field.path);
         match value {
             Value::Array(items) if field.many => {
-                let left = MOST_ENTRIES.saturating_sub(entries.len());
-                for (i, item) in items.iter().enumerate().take(left) {
-                    entries.push(entry(format!("{base}[{i}]"), item, field, profile));
+                for (i, item) in items.iter().enumerate() {
+                    let left = MOST_ENTRIES.saturating_sub(entries.len());
+                    for item in by_section(item, field).into_iter().take(left) {
+                        entries.push(entry(format!("{base}[{i}]"), &item, field, profile));
+                    }
                 }
             }
-            item => entries.push(entry(base, item, field, profile)),
+            item => {
+                let left = MOST_ENTRIES.saturating_sub(entries.len());
+                for item in by_section(item, field).into_iter().take(left) {
+                    entries.push(entry(base.clone(), &item, field, profile));
+                }
+            }
         }
     }
     entries
+}
+
+/// An entry once for each section that it names: some kinds have a list of them.
+fn by_section<'v>(item: &'v Value, field: &RefField) -> Vec<Cow<'v, Value>> {
+    let member = field.section_member();
+    let listed = item.get(member).filter(|_| field.section_field.is_some());
+    let (Some(Value::Array(names)), Value::Object(members)) = (listed, item) else {
+        return vec![Cow::Borrowed(item)];
+    };
+    let mut whole = members.clone();
+    whole.remove(member);
+    if names.is_empty() {
+        return vec![Cow::Owned(Value::Object(whole))];
+    }
+    let names = names.iter().take(MOST_ENTRIES);
+    let of_section = names.map(|name| {
+        let mut entry = whole.clone();
+        entry.insert(member.to_owned(), name.clone());
+        Cow::Owned(Value::Object(entry))
+    });
+    of_section.collect()
 }
 
 /// The number of entries in a field, whether or not all are read.

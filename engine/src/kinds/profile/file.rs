@@ -110,7 +110,7 @@ pub struct ProfileFile {
     /// Whether no field of the settings may be `null`, so that the API server drops every `null`. A CRD takes
     /// precedence.
     pub drops_nulls: Option<bool>,
-    /// Fields in which a policy names an object. If the object does not exist, controllers reject the policy.
+    /// Fields in which a policy names an object: controllers reject the policy without it, or its values decide how much the settings protect.
     pub references: Option<Vec<Reference>>,
     /// Settings for which controllers reject a policy, beyond the rules of its CRD. With `merge.mergeWith: nearest-above-routes`
     /// also those that result from the merge of the policy of a route with the one above it.

@@ -161,7 +161,8 @@ pub struct RefField {
     pub empty_selects_none: bool,
     /// Whether entries support `sectionName`.
     pub sections: Option<bool>,
-    /// The member of an entry that names the section, if it is not `sectionName`; a number is read as a string.
+    /// The member of an entry that names the section, if it is not `sectionName`. A number is read as a string, and an entry with a list
+    /// as one entry for each item.
     pub section_field: Option<String>,
     /// A member of an entry that refers to sections by their port: the listeners of a Gateway on it, or the port of a
     /// Service.
