@@ -34,6 +34,7 @@ use crate::model::section;
 use crate::policy::{Policy, Select, TargetRef, is_cluster_scoped};
 use crate::state::grants::granted;
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
+pub(crate) use gateways_with_unknown_pods::gateway_of_pods;
 use gateways_with_unknown_pods::has_unknown_pods;
 pub use open_targets::{may_open, opened_by_target};
 pub use rejection_of_another_target::is_of_another_target;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use crate::kinds::profile::GatewayPods;
-use crate::model::ids::GroupKind;
+use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::Object;
 use crate::model::selector::Labels;
 use crate::policy::has_own_pods;
@@ -36,6 +36,21 @@ pub(super) fn has_unknown_pods(snapshot: &Snapshot, pods: &GatewayPods, gateway:
             .into_iter()
             .chain([GroupKind::core("Pod")])
             .any(has_label)
+}
+
+/// The Gateway whose Pods a Pod or workload is or makes, by its label.
+pub(crate) fn gateway_of_pods(pods: &GatewayPods, object: &Object) -> Option<ObjectKey> {
+    let of_label = |labels: &Labels| labels.get(&pods.name_label).cloned();
+    let is_workload = |kind: &&str| object.key.gk == GroupKind::new("apps", **kind);
+    let name = if object.key.gk.is_core("Pod") {
+        of_label(&object.meta.labels)
+    } else if WORKLOADS.iter().any(|kind| is_workload(&kind)) {
+        of_label(&labels_of_template(object)?)
+    } else {
+        None
+    };
+    let gateway = GroupKind::gateway_api("Gateway");
+    Some(ObjectKey::new(gateway, object.key.namespace.clone(), name?))
 }
 
 /// The labels that a workload gives its Pods.

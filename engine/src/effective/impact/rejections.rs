@@ -1,9 +1,10 @@
-//! Objects around which effective policies may change because controllers may reject policies after a change, or accept them again.
+//! Objects around which effective policies may change because controllers may reject policies after a change, accept them again, or find
+//! the Pods that they apply to.
 
 use std::collections::BTreeMap;
 
 use super::{ObjectsToCompare, targets};
-use crate::attachment::{Dependents, affected_objects};
+use crate::attachment::{Dependents, affected_objects, gateway_of_pods};
 use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::Object;
@@ -22,7 +23,13 @@ pub(super) fn add_affected_by_rejections(
     let others = others.filter_map(|key| snapshot.get(key));
     let others: Vec<&Object> = others.map(|object| &**object).collect();
     for kind in used {
-        let affected = affected_objects(snapshot, kind, &others);
+        let mut affected = affected_objects(snapshot, kind, &others);
+        // Whether policies apply to a Gateway with Pods of its own depends on these.
+        let profile = snapshot.profile(kind);
+        if let Some(pods) = profile.and_then(|profile| profile.gateway_pods.as_ref()) {
+            let gateways = others.iter();
+            affected.extend(gateways.filter_map(|object| gateway_of_pods(pods, object)));
+        }
         if !affected.is_empty() {
             let touched = kinds.entry(kind.clone()).or_default();
             touched.objects.extend(affected);
