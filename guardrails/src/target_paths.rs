@@ -8,12 +8,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use attache_engine::effective::protection::requests_fail;
 use attache_engine::effective::renames::Renames;
 use attache_engine::effective::{PathGroup, Resolver};
 use attache_engine::kinds::profile::{Class, ServiceAs};
+use attache_engine::merge::EffectivePolicy;
 use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache_engine::model::level::Level;
 use attache_engine::model::object::is_route;
+use attache_engine::model::shared::Shared;
 use attache_engine::state::snapshot::Snapshot;
 
 use crate::in_force::acting;
@@ -114,6 +117,23 @@ impl TargetPaths {
 
     /// The paths, in a fixed order.
     pub(crate) fn paths(&self, snapshot: &Snapshot) -> Vec<JudgedPath<'_>> {
+        let mut paths = self.all_paths(snapshot);
+        // Where a rejected policy makes requests fail, none passes that would need a policy.
+        let mut known: HashMap<&Shared<EffectivePolicy>, bool> = HashMap::new();
+        for judged in &mut paths {
+            let route = judged.path.at(Level::Route);
+            let mut in_force = judged.in_force.iter();
+            judged.counts &= !in_force.any(|(kind, group)| {
+                may_fail_requests(snapshot, kind, route)
+                    && *known
+                        .entry(&group.effective)
+                        .or_insert_with(|| requests_fail(snapshot, &group.effective))
+            });
+        }
+        paths
+    }
+
+    fn all_paths(&self, snapshot: &Snapshot) -> Vec<JudgedPath<'_>> {
         match (&self.without_policies, self.of_kinds.first()) {
             (Some(groups), _) => self.joined(snapshot, groups),
             (None, Some((kind, groups))) => {
@@ -387,6 +407,15 @@ fn part<'a>(path: &GuardedPath<'a>, levels: &[Level]) -> Option<Part<'a>> {
     }
     let steps = path.steps().filter(|step| levels.contains(&step.level));
     Some((steps.map(|step| &step.place).collect(), path.consumer()))
+}
+
+/// Whether rejected policies of a kind may make requests of a route fail: not where only some settings of the kind apply to the route.
+fn may_fail_requests(snapshot: &Snapshot, kind: &GroupKind, route: Option<&Place>) -> bool {
+    let profile = snapshot.profile(kind);
+    profile.is_some_and(|profile| {
+        let has_only_some = |route: &Place| profile.on_routes_of(&route.object.gk).is_some();
+        profile.may_fail_requests() && !route.is_some_and(has_only_some)
+    })
 }
 
 /// Whether policies of a kind apply only to their targets.

@@ -22,6 +22,7 @@ mod fuel;
 mod listeners;
 mod losses;
 mod lost_protection;
+mod moved_to_backends;
 mod new_rejections;
 mod one_change;
 mod policy;

@@ -41,10 +41,9 @@ pub(super) fn has_unknown_pods(snapshot: &Snapshot, pods: &GatewayPods, gateway:
 /// The Gateway whose Pods a Pod or workload is or makes, by its label.
 pub(crate) fn gateway_of_pods(pods: &GatewayPods, object: &Object) -> Option<ObjectKey> {
     let of_label = |labels: &Labels| labels.get(&pods.name_label).cloned();
-    let is_workload = |kind: &&str| object.key.gk == GroupKind::new("apps", **kind);
     let name = if object.key.gk.is_core("Pod") {
         of_label(&object.meta.labels)
-    } else if WORKLOADS.iter().any(|kind| is_workload(&kind)) {
+    } else if *object.key.gk.group == *"apps" && WORKLOADS.contains(&&*object.key.gk.kind) {
         of_label(&labels_of_template(object)?)
     } else {
         None

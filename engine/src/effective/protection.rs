@@ -248,7 +248,7 @@ pub fn provided<'p>(
 }
 
 /// Whether requests get an error because of a rejected policy that is in force all the same.
-pub(crate) fn requests_fail(snapshot: &Snapshot, effective: &EffectivePolicy) -> bool {
+pub fn requests_fail(snapshot: &Snapshot, effective: &EffectivePolicy) -> bool {
     let policies = effective.policies();
     let policies = policies.iter().filter_map(|key| snapshot.policy(key));
     let (failing, others): (Vec<&Arc<Policy>>, Vec<&Arc<Policy>>) =

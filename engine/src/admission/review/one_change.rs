@@ -61,9 +61,11 @@ pub(super) fn effects_if(
     if resolver_before.is_spent() || resolver_after.is_spent() {
         return vec![too_much(key, "the effect of this change")];
     }
-    if objects.len() > 1 {
+    let after = resolver_after.snapshot();
+    let gone = objects.iter().filter(|key| after.get(key).is_none());
+    let gone: BTreeSet<&ObjectKey> = gone.collect();
+    if !gone.is_empty() {
         // Nothing is lost on an object that goes itself.
-        let gone: BTreeSet<&ObjectKey> = objects.iter().collect();
         let paths = changed.iter().flat_map(EffectiveChange::each_path);
         changed = paths.filter(|path| !goes(path, &gone)).collect();
     }

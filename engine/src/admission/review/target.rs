@@ -14,7 +14,7 @@ use crate::state::snapshot::{Change, Snapshot};
 
 use super::change_set::{changing_other_paths, orphaned_by_own_fields};
 use super::stored_faults::warn_of_stored;
-use super::{listeners, one_change, rerouted_requests, route};
+use super::{listeners, moved_to_backends, one_change, rerouted_requests, route};
 use crate::model::wording;
 use crate::policy::fuel::{MOST_REFERENCES, MOST_ROUTES};
 
@@ -83,6 +83,7 @@ pub(super) fn findings(
         let finder = || RejectionFinder::new(true);
         findings.extend(orphaned_by_own_fields(&before, &after, old, object, finder));
         findings.extend(rerouted_requests::findings([&before, &after], old, object));
+        findings.extend(moved_to_backends::findings([&before, &after], old, object));
     }
     if is_grant {
         findings.extend(one_change::grant(&before, &after, &key, MOST_REFERENCES));

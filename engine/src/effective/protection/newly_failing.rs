@@ -30,12 +30,14 @@ impl<'a> NewlyFailing<'a> {
     }
 
     /// Whether the requests on the path of a change get an error after it, because a policy that names an object on the path is
-    /// rejected there, and no other policy of the kind is in force.
+    /// rejected there and no longer in force. Others of the kind may be in force: no request passes to meet them.
     pub(super) fn fails_at(&mut self, profile: &Profile, change: &EffectiveChange) -> bool {
-        if change.on_replaced_paths.is_some() || !change.after.policies().is_empty() {
+        if change.on_replaced_paths.is_some() {
             return false;
         }
+        let stay = change.after.policies();
         let gone = change.before.policies().into_iter();
+        let gone = gone.filter(|policy| !stay.contains(policy));
         let mut targets = gone.filter_map(|policy| self.failing_target(&policy));
         let fails = targets.any(|target| {
             let mut steps = change.paths.steps();

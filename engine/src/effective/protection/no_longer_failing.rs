@@ -1,7 +1,10 @@
 //! Requests that got an error before a change because of a rejected policy, and pass after it without the protections whose place
 //! the policy takes.
 
-use super::{ProtectionLoss, Resolve, losses};
+use std::collections::BTreeSet;
+
+use super::provided::Provided;
+use super::{LostSources, ProtectionLoss, Resolve, losses};
 use crate::attachment::Dependents;
 use crate::effective::Resolver;
 use crate::effective::applying::takes_part;
@@ -77,6 +80,15 @@ fn by_acceptance(
             "its requests got an error while {} was rejected",
             key.text()
         );
+        losses.extend(own_settings_left_out(
+            [before, after],
+            &mut later,
+            policy,
+            &losses,
+        ));
+        if later.is_spent() {
+            return None;
+        }
         for loss in &mut losses {
             loss.lost.reasons = [why.as_str().into()].into();
         }
@@ -88,6 +100,50 @@ fn by_acceptance(
         });
     }
     Some(all)
+}
+
+/// The protections that a policy which no longer makes requests fail would provide by its own settings, where these are left out after
+/// the change: its requests pass without them. Without those that are `known` already.
+fn own_settings_left_out(
+    [before, after]: [&Snapshot; 2],
+    later: &mut Resolver<'_>,
+    policy: &Policy,
+    known: &[ProtectionLoss],
+) -> Vec<ProtectionLoss> {
+    let Some(old) = before.policy(policy.key()) else {
+        return Vec::new();
+    };
+    let (key, profile) = (policy.key(), &policy.profile);
+    let targets = policy.targets.iter();
+    let targets: BTreeSet<ObjectKey> = targets
+        .flat_map(|target| later.targets_of(&key.namespace, target))
+        .collect();
+    let mut losses = Vec::new();
+    for target in targets {
+        let groups = later.paths_through(&target, &key.gk).into_iter();
+        let there =
+            groups.filter(|group| group.attached && group.effective.policies().contains(key));
+        let there: Vec<_> = there.map(|group| group.effective).collect();
+        for protection in profile.protects.iter() {
+            let is_known = |loss: &ProtectionLoss| loss.protection == protection.name;
+            let provided = Provided::from_policy(before, protection, old);
+            let of_path =
+                |effective| Provided::from_effective(after, profile, protection, effective);
+            let remaining = there.iter().map(|one| of_path(one).coverage).min();
+            if known.iter().any(is_known)
+                || remaining.is_none_or(|remaining| remaining >= provided.coverage)
+            {
+                continue;
+            }
+            if let Some(lost) = LostSources::all_of([provided]) {
+                let mut loss = ProtectionLoss::named(&protection.name);
+                loss.objects.insert(target.clone());
+                loss.lost = lost;
+                losses.push(loss);
+            }
+        }
+    }
+    losses
 }
 
 /// The policies because of which requests fail before a change alone, each with the one of the changed objects that it depends on.

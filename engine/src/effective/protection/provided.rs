@@ -10,6 +10,7 @@ use super::ProtectionSource;
 use super::contributions::Contributions;
 use crate::kinds::profile::{Profile, Protection, SpecPath, WeaknessResult};
 use crate::merge::EffectivePolicy;
+use crate::model::ids::ObjectKey;
 use crate::model::json_text::JsonText;
 use crate::model::setting_path::{SettingPath, is_under};
 use crate::policy::{InForce, Policy, Setting, StanzaRef};

@@ -99,7 +99,7 @@ fn describe(schema: &mut Schema) {
 impl OpenRules {
     /// The requests that the rules in these settings let pass, if these are all or nearly all. The
     /// first rule that matches decides.
-    pub(super) fn passing(&self, settings: &Value) -> Option<Passing> {
+    pub(in crate::kinds::profile) fn passing(&self, settings: &Value) -> Option<Passing> {
         let mut rules = Vec::new();
         collect(settings, &self.path, &mut rules);
         let mut passing = Passing::All;
