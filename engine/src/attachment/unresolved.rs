@@ -127,11 +127,12 @@ impl Policy {
         if paths.is_empty() {
             return false;
         }
-        self.stanzas().any(|part| {
-            let settings = part.as_in_force().json();
+        // As written: a rejected policy may have no settings where it is in force.
+        let spec = self.spec();
+        self.profile.bodies(&spec).any(|settings| {
             paths.iter().any(|path| {
                 let mut values = Vec::new();
-                collect(&settings, path, &mut values);
+                collect(settings, path, &mut values);
                 let mut values = values.into_iter();
                 values.any(|value| *value == true || *value == "FailOpen")
             })

@@ -216,22 +216,25 @@ pub(crate) fn names_same_gateway(snapshot: &Snapshot, one: &Meta, other: &Meta) 
     })
 }
 
-/// Whether clients call an object directly, and nothing in front of it reads policies without a target, all or some, because of a
-/// label of its Namespace.
-pub(super) fn is_called_without_proxy(
-    snapshot: &Snapshot,
+/// The Namespace of an object that clients call directly, if nothing in front of the object reads policies without a target, all or
+/// some, because of a label of the Namespace.
+pub(super) fn called_without_proxy<'a>(
+    snapshot: &'a Snapshot,
     profile: &Profile,
     written: &[Step],
     steps: &[Step],
-) -> bool {
-    let labels = &profile.no_proxy_labels;
-    if labels.is_empty() || steps.iter().any(|step| step.level == Level::Gateway) {
-        return false;
+) -> Option<&'a Arc<Object>> {
+    let labels = [&*profile.no_proxy_labels, &*profile.no_mesh_labels];
+    let is_free = labels.iter().all(|labels| labels.is_empty());
+    if is_free || steps.iter().any(|step| step.level == Level::Gateway) {
+        return None;
     }
-    let mut called = written.iter().filter(|step| step.level == Level::Frontend);
-    called.any(|step| {
-        let namespace = snapshot.get(&namespace_key(&step.place.object.namespace));
-        namespace.is_some_and(|namespace| namespace.meta.labels.first_of(labels).is_some())
+    let called = written.iter().filter(|step| step.level == Level::Frontend);
+    let mut namespaces =
+        called.filter_map(|step| snapshot.get(&namespace_key(&step.place.object.namespace)));
+    namespaces.find(|namespace| {
+        let own = &namespace.meta.labels;
+        labels.iter().any(|labels| own.first_of(labels).is_some())
     })
 }
 

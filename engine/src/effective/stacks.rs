@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::StackAndEffective;
-use super::gateway_by_label::{is_called_without_proxy, lacks_gateway, steps_of};
+use super::gateway_by_label::{called_without_proxy, lacks_gateway, steps_of};
 use crate::attachment::rejection::RejectionFinder;
 use crate::attachment::{Attachment, attached_to, compared_targets, is_of_classes};
 use crate::kinds::profile::{OnPath, Profile};
@@ -191,7 +191,7 @@ impl<'a> Stacks<'a> {
         let original_steps = steps;
         let steps = steps_of(self.snapshot, profile, steps);
         let excludes_policies = self.excludes_policies_without_target(profile, &steps);
-        let without_proxy = is_called_without_proxy(self.snapshot, profile, original_steps, &steps);
+        let without_proxy = called_without_proxy(self.snapshot, profile, original_steps, &steps);
         let mut has_cluster_wide_policies = false;
         for step in &*steps {
             if profile.rank(step.level).is_none() || !profile.applies_in_role(step.level) {
@@ -212,7 +212,8 @@ impl<'a> Stacks<'a> {
                 return self.nothing.clone();
             }
             for place in at.at_section(&profile.gk, step.place.section.as_ref()) {
-                let is_without_proxy = without_proxy && step.level == Level::GatewayNamespace;
+                let without_proxy = without_proxy.filter(|_| step.level == Level::GatewayNamespace);
+                let is_without_proxy = without_proxy.is_some();
                 let policies = if is_without_proxy || at.depends_on_requests {
                     let object = &step.place.object;
                     let applies = |attachment: &&Attachment| {
@@ -224,7 +225,11 @@ impl<'a> Stacks<'a> {
                     let attached = at.each().filter(|(_, winner)| winner.is_none());
                     let applying = attached.map(|(attachment, _)| attachment).filter(applies);
                     let applying = applying.map(|attachment| attachment.policy.clone());
-                    let is_read = |policy: &Arc<Policy>| !is_without_proxy || !policy.needs_proxy();
+                    let is_read = |policy: &Arc<Policy>| {
+                        without_proxy.is_none_or(|namespace| {
+                            policy.unread_by(&namespace.meta.labels).is_none()
+                        })
+                    };
                     applying.filter(is_read).collect::<Vec<_>>().into()
                 } else {
                     place.policies.clone()

@@ -114,6 +114,8 @@ pub struct Profile {
     pub no_proxy_labels: Fact<BTreeMap<Arc<str>, Arc<str>>>,
     /// The policies without a target that no proxy reads there.
     pub no_proxy_when: Fact<FieldConditions>,
+    /// Labels of Namespaces in which nothing in front of a Service reads policies without a target.
+    pub no_mesh_labels: Fact<BTreeMap<Arc<str>, Arc<str>>>,
     /// The labels by which a Service names the Gateway in front of it, for kinds whose policies on the Service apply only there.
     pub gateway_by_label: Fact<Option<GatewayByLabel>>,
     /// The labels of the Pods of Gateways, for kinds whose selectors of Pods apply to the Gateways.

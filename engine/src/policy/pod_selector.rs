@@ -53,6 +53,10 @@ fn labels(pods: &GatewayPods, gateway: &Object) -> Option<Labels> {
     for (label, value) in &pods.labels {
         labels.insert(label.clone(), value.clone());
     }
+    if let Some(label) = &pods.deployment_label {
+        let name = format!("{}-{class}", gateway.key.name);
+        labels.insert(label.clone(), name.into());
+    }
     let copied = infrastructure
         .as_deref()
         .and_then(|own| own.labels.as_ref());

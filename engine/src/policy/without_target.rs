@@ -1,14 +1,23 @@
 //! Policies without a target: they are attached to their Namespace, or to every Namespace.
 
+use std::sync::Arc;
+
 use super::Policy;
+use crate::model::selector::Labels;
 
 // === impl Policy ===
 
 impl Policy {
-    /// Whether only proxies read it where it has no target, and Services of some Namespaces have none in front of them.
-    pub(crate) fn needs_proxy(&self) -> bool {
-        let when = &self.profile.no_proxy_when;
-        !self.profile.no_proxy_labels.is_empty() && when.all_in_lazy(|| self.spec())
+    /// The label of a Namespace because of which nothing in front of its Services reads this policy, if it has no target.
+    pub(crate) fn unread_by(&self, labels: &Labels) -> Option<(&Arc<str>, &Arc<str>)> {
+        let profile = &self.profile;
+        match labels.first_of(&profile.no_proxy_labels) {
+            Some(label) => {
+                let needs_proxy = profile.no_proxy_when.all_in_lazy(|| self.spec());
+                needs_proxy.then_some(label)
+            }
+            None => labels.first_of(&profile.no_mesh_labels),
+        }
     }
 
     /// Whether it is attached to every Namespace.

@@ -15,7 +15,7 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{delegates, rules_of};
 
 use super::one_change::takes_from_others;
-use super::{lost_protection, new_rejections, one_change};
+use super::{losses, lost_protection, new_rejections, one_change};
 
 /// The effect of a change of these objects, all at once, on policies that are not among them, on effective policies,
 /// and on references. Unchanged objects are skipped.
@@ -38,6 +38,12 @@ pub fn findings_on_changes(
     let mut findings = effects([before, after], &changed, &created, &opening);
     let all: Vec<ObjectKey> = changed.iter().chain(&created).cloned().collect();
     findings.extend(lost_protection::by_acceptance([before, after], &all));
+    let mut resolver_after = Resolver::new(after);
+    for policy in created.iter().filter_map(|key| after.policy(key)) {
+        findings.extend(
+            losses::losses_by(&mut resolver_after, policy).effect(&mut resolver_after, policy),
+        );
+    }
     for key in &opening {
         findings.extend(one_change::opened_by_created(
             before,

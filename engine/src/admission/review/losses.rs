@@ -88,24 +88,25 @@ impl TakenFromOthers {
         resolver_after: &mut Resolver<'_>,
         policy: &Policy,
     ) -> Vec<Finding> {
-        let key = policy.key();
         let mut findings = self.protections(resolver_after, policy);
+        findings.extend(self.effect(resolver_after, policy));
+        findings
+    }
+
+    /// The settings of others that are no longer in force, or that nobody knows.
+    pub(super) fn effect(
+        &self,
+        resolver_after: &mut Resolver<'_>,
+        policy: &Policy,
+    ) -> Option<Finding> {
+        let key = policy.key();
         match self {
-            Self::Nothing | Self::Weakened(..) => {}
-            Self::TooMuch => {
-                findings.push(too_much(key, "the protections that this policy removes"));
-            }
+            Self::Nothing | Self::Weakened(..) => None,
+            Self::TooMuch => Some(too_much(key, "the protections that this policy removes")),
             Self::These(before, all) => {
-                findings.extend(one_change::effect(
-                    &before,
-                    resolver_after,
-                    key,
-                    &key.gk,
-                    &all,
-                ));
+                one_change::effect(before, resolver_after, key, &key.gk, all)
             }
         }
-        findings
     }
 
     /// The protections that others lose: the only losses that are reported for an existing policy.

@@ -11,7 +11,7 @@ use crate::attachment::conflict::overlap;
 use crate::attachment::rejection::RejectionEffect;
 use crate::effective::Resolver;
 use crate::effective::protection::{CLIENT_CERTIFICATES, carries_others};
-use crate::kinds::profile::{ConflictScope, SameTarget};
+use crate::kinds::profile::{ConflictScope, MergeWith, SameTarget};
 use crate::merge::field_conflicts;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
@@ -48,7 +48,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
         return Vec::new();
     };
     warn_of_stored(&mut findings, &findings_before);
-    if is_refused(&findings) {
+    if is_refused(policy, &findings) {
         return findings;
     }
     let mut resolver = Resolver::bounded(&after);
@@ -95,7 +95,7 @@ fn faults_in_force(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
 /// Findings on a policy as it is in the snapshot, for any user.
 pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy) -> Vec<Finding> {
     let mut findings = validate(resolver.snapshot(), policy);
-    if is_refused(&findings) {
+    if is_refused(policy, &findings) {
         if policy.object.reported.is_some() {
             findings.extend(status_disagreement::disagrees(
                 policy,
@@ -132,15 +132,22 @@ fn may_take_away(policy: &Policy, status: &PolicyStatus) -> bool {
             .iter()
             .any(|one| one.shared_target)
     };
+    // Policies below merge with the nearest policy above them: with this one in place of another, whatever it sets itself.
+    let is_merged_with = || *policy.profile.merging.merge_with == MergeWith::NearestAboveRoutes;
     status.may_take_away()
         || policy.may_be_weak() && (opens_others() || replaces_own())
         || rejects_others()
+        || is_merged_with()
 }
 
-/// A refused policy will have no effect.
-fn is_refused(findings: &[Finding]) -> bool {
-    let mut severities = findings.iter().map(|finding| finding.severity);
-    severities.any(|severity| severity == Severity::Deny)
+/// Whether a policy will have no effect because it is refused. An unknown section of one target may be let through by configuration,
+/// and leaves its other targets as they are.
+fn is_refused(policy: &Policy, findings: &[Finding]) -> bool {
+    let mut denied = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Deny);
+    let has_others = policy.targets.len() > 1;
+    denied.any(|finding| !(has_others && finding.code == Code::SectionUnknown))
 }
 
 /// Findings on the controllers of the kind, and on the policies that override this one.

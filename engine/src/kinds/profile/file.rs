@@ -227,6 +227,9 @@ pub struct Targets {
     /// Only if each of these fields of the policy has one of these values: `spec.action: [CUSTOM]`. See Conditions in
     /// docs/reference/profiles.md.
     pub no_proxy_when: Option<FieldConditions>,
+    /// Labels of Namespaces in which nothing in front of a Service reads policies without a target, whatever they say. One of
+    /// `noProxyLabels` beside them takes precedence.
+    pub no_mesh_labels: Option<BTreeMap<Arc<str>, Arc<str>>>,
     /// The Gateway in front of a Service, if labels name it: policies on the Service apply only at that Gateway.
     pub gateway_by_label: Option<GatewayByLabel>,
     /// The labels of the Pods of a Gateway. A policy that selects Pods by them applies to the Gateway.

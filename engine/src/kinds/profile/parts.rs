@@ -91,6 +91,8 @@ pub struct GatewayPods {
     pub name_label: Arc<str>,
     /// The label with the name of its class.
     pub class_label: Arc<str>,
+    /// The label with the name of the Deployment, which is made of the names of the Gateway and of its class.
+    pub deployment_label: Option<Arc<str>>,
     /// Labels that all such Pods have.
     #[serde(default)]
     pub labels: BTreeMap<Arc<str>, Arc<str>>,

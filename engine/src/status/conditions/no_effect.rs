@@ -262,13 +262,8 @@ fn no_gateway_in_front_of(snapshot: &Snapshot, policy: &Policy, target: &Place) 
 fn without_proxy(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
     let namespace = &target.object;
     let is_namespace = namespace.gk.is_core("Namespace");
-    let object = snapshot
-        .get(namespace)
-        .filter(|_| is_namespace && policy.needs_proxy())?;
-    let (label, value) = object
-        .meta
-        .labels
-        .first_of(&policy.profile.no_proxy_labels)?;
+    let object = snapshot.get(namespace).filter(|_| is_namespace)?;
+    let (label, value) = policy.unread_by(&object.meta.labels)?;
     let kind = &policy.key().gk.kind;
     Some(format!(
         "{namespace} has the label {label}={value}: no proxy in front of its Services reads {} without a target",
