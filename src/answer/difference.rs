@@ -1,6 +1,7 @@
 //! `attache diff`: what is in force in one state and not in another, per effective target, field by field.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,9 +16,9 @@ use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::impact_renamed;
 use crate::engine::effective::renames::Renames;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::model::object::is_route;
+use crate::engine::model::object::{Node, Object, is_route};
 use crate::engine::routing::Matching;
-use crate::engine::state::snapshot::Snapshot;
+use crate::engine::state::snapshot::{Change as StateChange, Snapshot};
 use crate::engine::status::conditions::{State, statuses};
 
 /// The difference between what is in force in state A and in state B. A is the state before, B the one after. Objects
@@ -101,9 +102,10 @@ pub fn difference(
     renames: &Renames,
     limits: Limits,
 ) -> Difference {
+    let after = with_missing(a.matching.snapshot(), b.matching.snapshot(), renames);
     let states = States {
         before: a.matching.snapshot(),
-        after: b.matching.snapshot(),
+        after: &after,
         renames,
     };
     // Ages differ with every state and decide between policies, so every object counts as changed.
@@ -164,6 +166,21 @@ pub fn difference(
             && !is_any_in_force(after),
         ..difference
     }
+}
+
+/// State B, in which the objects that A alone has are known to be missing. Manifests may lack objects that others deploy, but not those
+/// that the other side has.
+fn with_missing(a: &Snapshot, b: &Snapshot, renames: &Renames) -> Snapshot {
+    let is_named_by_settings = |object: &&Arc<Object>| {
+        matches!(object.node, Node::Service { .. } | Node::Other) && a.policy(&object.key).is_none()
+    };
+    let former = a.all().filter(is_named_by_settings);
+    let missing = former.map(|object| renames.later(&object.key));
+    let missing: Vec<ObjectKey> = missing.filter(|key| b.get(key).is_none()).collect();
+    let deleted = missing.iter().fold(b.clone(), |state, key| {
+        state.with_change(StateChange::Deleted(key.clone()))
+    });
+    deleted.changed_from(b, missing)
 }
 
 /// Whether a policy is in force in a state, or may be.

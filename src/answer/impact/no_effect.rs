@@ -6,12 +6,14 @@ use std::sync::Arc;
 use attache_guardrails::is_guardrail;
 
 use super::{ChangedObjects, Named, ObjectWithoutEffect};
-use crate::answer::policies::reason::{of_strategy, unusable};
+use crate::answer::policies::reason::{of_strategy, reason as why_idle, unusable};
+use crate::answer::state::PolicyState;
 use crate::engine::effective::Resolver;
 use crate::engine::effective::applying::attached_at_or_above;
 use crate::engine::effective::impact::impact as differences;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::object::Node;
+use crate::engine::model::wording::plural;
 use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::{Change, Snapshot};
 use crate::engine::status::conditions::{Accepted, PolicyStatus, State, statuses};
@@ -36,9 +38,17 @@ pub(super) fn without_effect(
         let mut resolver = Resolver::new(snapshot);
         statuses(&mut resolver, &policies, |policy, status| {
             let known = done == ChangeOfObject::Applied && before.policy(policy.key()).is_some();
+            let state = PolicyState::over_targets(snapshot, policy, &status);
+            // It selects objects of a kind of which none is known, such as Pods.
+            let unread = (state == PolicyState::Unknown && status.state.is_none())
+                .then(|| why_idle(snapshot, policy, &status))
+                .flatten();
+            let of_unread = unread
+                .map(|why| format!("whether it {} in force is not known: {why}", done.verb()));
+            let reason = of_unread.unwrap_or_else(|| of_policy(policy, &status, done, known));
             ObjectWithoutEffect {
-                is_known: !matches!(status.state, Some(State::Unknown(_))),
-                ..note(policy.key(), of_policy(policy, &status, done, known))
+                is_known: state != PolicyState::Unknown,
+                ..note(policy.key(), reason)
             }
         })
     };
@@ -47,7 +57,13 @@ pub(super) fn without_effect(
     for (snapshot, keys) in [(after, &changed.applied), (before, &changed.deleted)] {
         let others = keys.iter().filter(|_| alone && idle_policies.is_empty());
         let others = others.filter(|key| may_be_acted_on(snapshot, key));
-        let notes = others.map(|key| note(key, of_target(&mut Resolver::new(snapshot), key)));
+        let notes = others.map(|key| {
+            let reason = of_target(&mut Resolver::new(snapshot), key);
+            ObjectWithoutEffect {
+                is_known: is_followed(snapshot, key),
+                ..note(key, reason)
+            }
+        });
         let notes: Vec<ObjectWithoutEffect> = notes.collect();
         idle_policies.extend(notes);
     }
@@ -81,11 +97,19 @@ enum ChangeOfObject {
     Deleted,
 }
 
+// === impl ChangeOfObject ===
+
+impl ChangeOfObject {
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Applied => "is",
+            Self::Deleted => "was",
+        }
+    }
+}
+
 fn of_policy(policy: &Policy, status: &PolicyStatus, done: ChangeOfObject, known: bool) -> String {
-    let verb = match done {
-        ChangeOfObject::Applied => "is",
-        ChangeOfObject::Deleted => "was",
-    };
+    let verb = done.verb();
     // The winner is a policy of the same kind, or the target itself.
     let name = |key: &ObjectKey| {
         if key.gk == policy.key().gk {
@@ -138,11 +162,32 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: ChangeOfObject, known
 fn of_target(resolver: &mut Resolver<'_>, key: &ObjectKey) -> String {
     if is_guardrail(&key.gk) {
         "a guardrail judges what is in force".to_owned()
+    } else if !is_followed(resolver.snapshot(), key) {
+        let kinds = plural(&key.gk.kind);
+        format!("attache does not know what depends on {kinds}")
     } else if attached_at_or_above(resolver, key).is_empty() {
         "no policy applies to it".to_owned()
     } else {
         "the same policies apply to it in the same way".to_owned()
     }
+}
+
+/// Whether attache follows what depends on objects of this kind: they carry requests, or policies may be on them.
+fn is_followed(snapshot: &Snapshot, key: &ObjectKey) -> bool {
+    let object = snapshot.get(key);
+    let is_other = object.is_some_and(|object| matches!(object.node, Node::Other));
+    let may_be_target = || {
+        let mut kinds = snapshot.policy_kinds();
+        kinds.any(|kind| {
+            let profile = snapshot.profile(kind);
+            let allowed = profile.and_then(|profile| profile.allow.as_ref());
+            let mut allowed = allowed.into_iter().flat_map(|allow| allow.iter());
+            let mut policies = snapshot.policies(kind).flat_map(|policy| &policy.targets);
+            allowed.any(|allowed| allowed.gk == key.gk)
+                || policies.any(|target| target.gk == key.gk)
+        })
+    };
+    !is_other || is_guardrail(&key.gk) || key.gk.is_core("Namespace") || may_be_target()
 }
 
 fn may_be_acted_on(snapshot: &Snapshot, key: &ObjectKey) -> bool {
