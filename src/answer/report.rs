@@ -1,5 +1,7 @@
 //! `attache check`: the findings on a set of manifests or on a cluster.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -88,6 +90,9 @@ pub struct ReportedFinding {
     pub column: Option<u64>,
     /// Identifies the finding across reports, by code, object and subject; independent of the line.
     pub fingerprint: String,
+    /// The rules or paths where a guardrail is broken, or a protection is lost. A baseline knows a finding only at its own places.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub places: BTreeSet<String>,
     /// Whether the finding only informs and reports no problem. Notices never fail a check.
     #[serde(default, skip_serializing_if = "is_false")]
     pub notice: bool,
@@ -183,6 +188,7 @@ impl ReportedFinding {
             message: sentence(finding),
             related: related.into_iter().map(Named::from).collect(),
             fingerprint: fingerprint::fingerprint(finding, object.is_none().then_some(&*spot.file)),
+            places: finding.places.iter().map(|place| escape(place)).collect(),
             object,
             line: (spot.line > 0).then_some(spot.line),
             column: (spot.column > 0).then_some(spot.column),

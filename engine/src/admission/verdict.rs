@@ -262,6 +262,7 @@ const TOO_LONG: &str = "a name too long to show";
 fn warning(finding: &Finding) -> String {
     let alone = || {
         message_only(finding, MAX_LINE)
+            .or_else(|| beginning(finding))
             .unwrap_or_else(|| too_long(finding, "too long for a warning: attache describe"))
     };
     let (settings, source) = (&finding.settings, &finding.source);
@@ -310,6 +311,30 @@ fn message_only(finding: &Finding, limit: usize) -> Option<String> {
         return None;
     }
     Some(text(finding, &[], 0, "")).filter(|line| is_within(line, limit))
+}
+
+/// The beginning of a message that is too long, up to the end of a part of the sentence, and the command that shows all of it. `None`
+/// if no part fits.
+fn beginning(finding: &Finding) -> Option<String> {
+    let pointer = format!(" …: {}", describe_command(finding));
+    let limit = MAX_LINE.checked_sub(pointer.chars().count())?;
+    let message = finding
+        .message
+        .get(..4 * MAX_LINE)
+        .unwrap_or(&finding.message);
+    let separators = ["; ", ": ", " (", ", and "];
+    let ends = separators
+        .iter()
+        .flat_map(|separator| message.match_indices(separator));
+    let ends: BTreeSet<usize> = ends.map(|(end, _)| end).collect();
+    let mut beginnings = ends.into_iter().rev().filter_map(|end| {
+        let part = Finding {
+            message: finding.message.get(..end)?.to_owned(),
+            ..finding.clone()
+        };
+        message_only(&part, limit)
+    });
+    Some(beginnings.next()? + &pointer)
 }
 
 /// A lower bound of the length of a finding in bytes.
@@ -378,8 +403,11 @@ fn add_settings(
         push(line, setting);
         before = ", ";
     }
-    if more > 0 {
-        line.extend([before, &more.to_string(), " more"]);
+    match (settings, more) {
+        (_, 0) => {}
+        ([], 1) => line.extend([before, "1 setting"]),
+        ([], more) => line.extend([before, &more.to_string(), " settings"]),
+        (_, more) => line.extend([before, &more.to_string(), " more"]),
     }
     if !source.is_empty() {
         line.push_str(" (");
@@ -388,13 +416,18 @@ fn add_settings(
     }
 }
 
-fn closing(left: usize, finding: &Finding) -> String {
+/// The command that shows everything about the object of a finding.
+fn describe_command(finding: &Finding) -> String {
     let object = &finding.object;
     let mut name = format!("{}/{}", object.gk, object.name);
     if !object.namespace.is_empty() {
         name = format!("{name} -n {}", object.namespace);
     }
-    let line = format!("and {left} more: attache describe {}", escape(&name));
+    format!("attache describe {}", escape(&name))
+}
+
+fn closing(left: usize, finding: &Finding) -> String {
+    let line = format!("and {left} more: {}", describe_command(finding));
     if line.chars().count() <= MAX_LINE {
         line
     } else {

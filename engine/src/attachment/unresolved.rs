@@ -64,7 +64,7 @@ impl Policy {
             } else {
                 return None;
             };
-            let fails_open = self.fails_open(&field.fail_open);
+            let fails_open = self.reference_fails_open(field, to);
             let left_out = field.left_out.as_deref().filter(|_| fails_open);
             Some(Unresolved {
                 field,
@@ -121,6 +121,48 @@ impl Policy {
             || reported().is_some_and(|reported| reported.requests_fail)
     }
 
+    /// Whether requests pass although an object that a field names cannot be used. Of a list, the items that name it decide.
+    fn reference_fails_open(&self, field: &Reference, to: &ObjectKey) -> bool {
+        let Some(path) = &field.fail_open else {
+            return false;
+        };
+        let is_item = |part: &String| *part == "*";
+        let items = path
+            .iter()
+            .position(is_item)
+            .map(|at| path.split_at(at + 1));
+        let of_items = items.and_then(|(list, setting)| {
+            let named = field.path.strip_prefix(list)?;
+            Some((list, setting, named))
+        });
+        let Some((list, setting, named)) = of_items else {
+            return self.fails_open([path]);
+        };
+        let spec = self.spec();
+        let default = (&*field.group, &*field.kind);
+        let own = &self.key().namespace;
+        let mut items = Vec::new();
+        for body in self.profile.bodies(&spec) {
+            collect(body, list, &mut items);
+        }
+        let names_it = |item: &&&Value| {
+            let mut values = Vec::new();
+            collect(item, named, &mut values);
+            let mut values = values.into_iter().flat_map(|value| match value {
+                Value::Array(references) => references.as_slice(),
+                one => std::slice::from_ref(one),
+            });
+            values.any(|value| named_object(value, default, own).as_ref() == Some(to))
+        };
+        let opens = |item: &&Value| {
+            let mut values = Vec::new();
+            collect(item, setting, &mut values);
+            values.into_iter().any(lets_pass)
+        };
+        let mut naming = items.iter().filter(names_it).peekable();
+        naming.peek().is_some() && naming.all(opens)
+    }
+
     /// Whether one of these settings is `true` or `FailOpen`, with which it lets requests pass instead of an error.
     pub(super) fn fails_open<'p>(&self, paths: impl IntoIterator<Item = &'p SpecPath>) -> bool {
         let paths: Vec<&SpecPath> = paths.into_iter().collect();
@@ -133,11 +175,15 @@ impl Policy {
             paths.iter().any(|path| {
                 let mut values = Vec::new();
                 collect(settings, path, &mut values);
-                let mut values = values.into_iter();
-                values.any(|value| *value == true || *value == "FailOpen")
+                values.into_iter().any(lets_pass)
             })
         })
     }
+}
+
+/// Whether the value of a setting lets requests pass instead of an error.
+fn lets_pass(value: &Value) -> bool {
+    *value == true || *value == "FailOpen"
 }
 
 /// Whether an object certainly lacks a field. An object whose spec is unknown or empty may have it.

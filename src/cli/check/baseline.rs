@@ -1,6 +1,6 @@
 //! The baseline: an earlier report whose findings do not count again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -12,8 +12,8 @@ use crate::reading::{self, Pipes};
 /// The limit of a report's size, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// The fingerprints of the findings in a report.
-pub(super) type Baseline = BTreeSet<String>;
+/// The fingerprints of the findings in a report, each with the places where it holds.
+pub(super) type Baseline = BTreeMap<String, BTreeSet<String>>;
 
 #[derive(Deserialize)]
 struct File {
@@ -24,6 +24,9 @@ struct File {
 #[derive(Deserialize)]
 struct Entry {
     fingerprint: String,
+    /// Empty for most findings, and in reports of older versions.
+    #[serde(default)]
+    places: BTreeSet<String>,
 }
 
 /// Reads a report.
@@ -47,16 +50,22 @@ pub(super) fn read(path: &Path) -> Result<Baseline, Failure> {
     if file.kind != "Report" {
         return Err(why(format!("it is a {}", file.kind)).into());
     }
-    let entries = file.findings.into_iter();
-    Ok(entries.map(|entry| entry.fingerprint).collect())
+    let mut baseline = Baseline::new();
+    for entry in file.findings {
+        let places = baseline.entry(entry.fingerprint).or_default();
+        places.extend(entry.places);
+    }
+    Ok(baseline)
 }
 
-/// Marks the findings of a report that the baseline has.
+/// Marks the findings of a report that the baseline has, at all of their places.
 pub(super) fn compare(report: Report, baseline: &Baseline) -> Report {
     let (objects, policies) = (report.summary.objects, report.summary.policies);
     let mut findings = report.findings;
     for finding in &mut findings {
-        finding.known = baseline.contains(&finding.fingerprint);
+        let known = baseline.get(&finding.fingerprint);
+        finding.known =
+            known.is_some_and(|places| places.is_empty() || finding.places.is_subset(places));
     }
     Report {
         undefined: report.undefined,
