@@ -59,6 +59,19 @@ impl Policy {
         caveat.map(|caveat| &*caveat.text)
     }
 
+    /// Why it may have an effect although it names no target.
+    pub fn may_act_without_target(&self, snapshot: &Snapshot) -> Option<&str> {
+        let before = LazyCell::new(|| self.gateways_in_front(snapshot));
+        let mut caveats = self.profile.caveats.iter();
+        let caveat = caveats.find(|caveat| {
+            let is_of_targets = !caveat.targets.is_empty();
+            caveat.may_act_elsewhere && !is_of_targets && self.has_caveat(caveat, snapshot, &before)
+        });
+        caveat
+            .filter(|_| self.targets.is_empty())
+            .map(|caveat| &*caveat.text)
+    }
+
     /// `before` are the Gateways before its backends, which several caveats ask for.
     fn has_caveat<'a>(
         &self,

@@ -5,19 +5,28 @@ use std::sync::Arc;
 use crate::kinds::profile::{FieldConditions, Profile, TargetCondition};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::literal;
-use crate::model::object::ParentRef;
+use crate::model::object::{ParentRef, is_route};
 use crate::state::snapshot::Snapshot;
 
-/// Why a target lets every request pass, whatever policies of a kind say; `None` if it does not, or if its spec is not known.
+/// Why a target lets every request pass, or a parent of a route those to the route, whatever policies of a kind say; `None` if neither
+/// does, or if nothing is known of their specs.
 pub fn opened_by_target<'p>(
     snapshot: &Snapshot,
     profile: &'p Profile,
     target: &ObjectKey,
 ) -> Option<&'p Arc<str>> {
     let alternatives = profile.alternatives.as_ref()?;
-    let mut open = alternatives.open_targets.iter();
-    let open = open.find(|open| open.kind == target.gk)?;
-    holds_for_target(snapshot, target, &open.when).then_some(&open.text)
+    let of_kind = |gk: &GroupKind| {
+        let mut open = alternatives.open_targets.iter();
+        open.find(|open| open.kind == *gk)
+    };
+    let opened = |target: &ObjectKey| {
+        let open = of_kind(&target.gk)?;
+        holds_for_target(snapshot, target, &open.when).then_some(&open.text)
+    };
+    let route = snapshot.get(target).filter(|_| is_route(&target.gk));
+    let mut parents = route.into_iter().flat_map(|route| route.parents());
+    opened(target).or_else(|| parents.find_map(|parent| opened(&parent.object)))
 }
 
 /// Whether a condition holds for the own fields of a target. `false` if its spec is not known.

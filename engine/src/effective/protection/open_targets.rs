@@ -33,28 +33,40 @@ pub(super) fn lost_by_targets(
             if is_new || opened_by_target(before, profile, object).is_some() {
                 continue;
             }
-            let groups = resolver_before.paths_through(object, kind).into_iter();
-            let attached = groups.filter(|group| group.attached);
-            let results: Vec<_> = attached.map(|group| group.effective).collect();
-            for protection in profile.protects.iter() {
-                let provided_by = |one| Provided::from_effective(before, profile, protection, one);
-                let provided = results.iter().map(|one| provided_by(one));
-                let Some(provided) =
-                    LostSources::all_of(provided.filter(|provided| !provided.lets_all_pass))
-                else {
-                    continue;
-                };
-                let mut loss = ProtectionLoss::named(&protection.name);
-                loss.objects.insert(object.clone());
-                loss.lost = LostSources {
-                    reasons: [why.clone()].into(),
-                    ..provided
-                };
-                losses.push((kind.clone(), loss));
+            // What a target lets pass reaches the routes below it, too.
+            let routes = resolver_before.routes_of(object).into_iter();
+            let routes = routes.filter(|route| names_as_parent(before, route, object));
+            for target in std::iter::once(object.clone()).chain(routes) {
+                let groups = resolver_before.paths_through(&target, kind).into_iter();
+                let attached = groups.filter(|group| group.attached);
+                let results: Vec<_> = attached.map(|group| group.effective).collect();
+                for protection in profile.protects.iter() {
+                    let provided_by =
+                        |one| Provided::from_effective(before, profile, protection, one);
+                    let provided = results.iter().map(|one| provided_by(one));
+                    let Some(provided) =
+                        LostSources::all_of(provided.filter(|provided| !provided.lets_all_pass))
+                    else {
+                        continue;
+                    };
+                    let mut loss = ProtectionLoss::named(&protection.name);
+                    loss.objects.insert(target.clone());
+                    loss.lost = LostSources {
+                        reasons: [why.clone()].into(),
+                        ..provided
+                    };
+                    losses.push((kind.clone(), loss));
+                }
             }
         }
     }
     losses
+}
+
+/// Whether a route names an object as its parent.
+fn names_as_parent(snapshot: &Snapshot, route: &ObjectKey, parent: &ObjectKey) -> bool {
+    let route = snapshot.get(route);
+    route.is_some_and(|route| route.parents_to(parent).next().is_some())
 }
 
 /// Why requests pass that a target took before it was deleted. With its Namespace everything is gone that would get them.
