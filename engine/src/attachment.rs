@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use crate::attachment::by_controller::is_not_taken_as_core;
 use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
-use crate::kinds::profile::{Classes, CrossNamespace, NamingRestriction, Profile, WhenRejected};
+use crate::kinds::profile::{Classes, CrossNamespace, NamingRestriction, Profile, Reference};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{From, Node, Object};
 use crate::model::section;
@@ -170,10 +170,7 @@ pub fn attached_to(
                 .rejected_because
                 .iter()
                 .any(|cause| cause.leaves_attached())
-                || references.any(|field| {
-                    let effect = field.if_missing;
-                    effect.is_some_and(|effect| effect != WhenRejected::NotAttached)
-                })
+                || references.any(Reference::may_leave_attached)
                 || policy.rejected_on(&key.gk).next().is_some()
                 || policy.may_be_reported_invalid()
         };

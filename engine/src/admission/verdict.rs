@@ -328,11 +328,14 @@ fn beginning(finding: &Finding) -> Option<String> {
         .flat_map(|separator| message.match_indices(separator));
     let ends: BTreeSet<usize> = ends.map(|(end, _)| end).collect();
     let mut beginnings = ends.into_iter().rev().filter_map(|end| {
+        let part = finding.message.get(..end)?;
+        // No bracket stays open.
+        let is_whole = part.matches('(').count() == part.matches(')').count();
         let part = Finding {
-            message: finding.message.get(..end)?.to_owned(),
+            message: part.to_owned(),
             ..finding.clone()
         };
-        message_only(&part, limit)
+        message_only(&part, limit).filter(|_| is_whole)
     });
     Some(beginnings.next()? + &pointer)
 }
@@ -403,11 +406,8 @@ fn add_settings(
         push(line, setting);
         before = ", ";
     }
-    match (settings, more) {
-        (_, 0) => {}
-        ([], 1) => line.extend([before, "1 setting"]),
-        ([], more) => line.extend([before, &more.to_string(), " settings"]),
-        (_, more) => line.extend([before, &more.to_string(), " more"]),
+    if more > 0 && !settings.is_empty() {
+        line.extend([before, &more.to_string(), " more"]);
     }
     if !source.is_empty() {
         line.push_str(" (");

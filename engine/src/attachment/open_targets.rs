@@ -53,8 +53,7 @@ pub(super) fn holds_for_parents(
     parents.clone().next().is_some() && parents.clone().all(holds)
 }
 
-/// Whether fields of objects of a kind may let every request pass, whatever policies in use say, or decide whether these
-/// apply.
+/// Whether fields of objects of a kind may let requests pass, whatever policies in use say, or decide whether these apply.
 pub fn may_open(snapshot: &Snapshot, gk: &GroupKind) -> bool {
     snapshot.used_kinds().any(|kind| {
         let profile = snapshot.profile(kind);
@@ -62,7 +61,13 @@ pub fn may_open(snapshot: &Snapshot, gk: &GroupKind) -> bool {
         let mut rejected = profile
             .iter()
             .flat_map(|profile| profile.rejected_if.iter());
-        alternatives.is_some_and(|which| which.open_targets.iter().any(|open| open.kind == *gk))
+        let mut references = profile.iter().flat_map(|profile| profile.references.iter());
+        references.any(|reference| {
+            !reference.weakened_by.is_empty()
+                && *reference.kind == *gk.kind
+                && *reference.group == *gk.group
+        }) || alternatives
+            .is_some_and(|which| which.open_targets.iter().any(|open| open.kind == *gk))
             || rejected.any(|rejected| {
                 let mut read = rejected.of_target.iter().chain(&rejected.of_parents);
                 read.any(|fields| fields.kind == *gk)

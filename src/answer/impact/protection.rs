@@ -148,7 +148,7 @@ pub(in crate::answer) fn by_acceptance(
     let accepted = all_lost_by_acceptance([states.before, states.after], objects);
     let mut all = Vec::new();
     for accepted in accepted {
-        for loss in &accepted.losses {
+        for loss in accepted.losses.iter().chain(&accepted.left_out) {
             all.extend(of_objects(states, &accepted.policy.gk, loss));
         }
     }

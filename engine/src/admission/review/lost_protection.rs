@@ -82,13 +82,14 @@ pub(super) fn by_acceptance(
             cause,
             without,
             losses,
+            left_out,
         } = accepted;
         let remedies = if losses.is_empty() {
             Vec::new()
         } else {
             remedies([&without, after], &policy, &policy.gk)
         };
-        losses.into_iter().map(move |loss| {
+        let losses = losses.into_iter().map(|loss| {
             let finding = finding(&cause, &policy.gk, loss, &remedies);
             let message = format!(
                 "{} is no longer rejected, so {}",
@@ -101,7 +102,13 @@ pub(super) fn by_acceptance(
                 subject,
                 ..finding
             }
-        })
+        });
+        let left_out = left_out.into_iter().map(|loss| {
+            let finding = finding(&cause, &policy.gk, loss, &[]);
+            let subject = format!("{} left out of {policy}", finding.subject);
+            Finding { subject, ..finding }
+        });
+        losses.chain(left_out).collect::<Vec<_>>()
     });
     findings.collect()
 }

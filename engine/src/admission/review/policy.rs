@@ -132,8 +132,11 @@ fn may_take_away(policy: &Policy, status: &PolicyStatus) -> bool {
             .iter()
             .any(|one| one.shared_target)
     };
-    // Policies below merge with the nearest policy above them: with this one in place of another, whatever it sets itself.
-    let is_merged_with = || *policy.profile.merging.merge_with == MergeWith::NearestAboveRoutes;
+    // Policies below merge with the nearest policy above them: with this one in place of another, also where they set all that it sets.
+    let is_merged_with = || {
+        *policy.profile.merging.merge_with == MergeWith::NearestAboveRoutes
+            && !status.by().is_empty()
+    };
     status.may_take_away()
         || policy.may_be_weak() && (opens_others() || replaces_own())
         || rejects_others()

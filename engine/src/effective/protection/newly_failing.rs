@@ -35,13 +35,12 @@ impl<'a> NewlyFailing<'a> {
         if change.on_replaced_paths.is_some() {
             return false;
         }
-        let stay = change.after.policies();
-        let gone = change.before.policies().into_iter();
-        let gone = gone.filter(|policy| !stay.contains(policy));
-        let mut targets = gone.filter_map(|policy| self.failing_target(&policy));
-        let fails = targets.any(|target| {
-            let mut steps = change.paths.steps();
-            steps.any(|step| step.place == target)
+        let mut policies = change.before.policies().into_iter();
+        let fails = policies.any(|policy| {
+            self.failing_target(&policy).is_some_and(|target| {
+                let mut steps = change.paths.steps();
+                steps.any(|step| step.place == target) && !change.after.policies().contains(&policy)
+            })
         });
         // Where only some settings of the kind apply, no error takes the place of the others.
         let has_only_some = |object: &ObjectKey| profile.on_routes_of(&object.gk).is_some();

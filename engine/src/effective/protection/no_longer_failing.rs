@@ -26,6 +26,8 @@ pub struct AcceptedPolicy {
     pub without: Snapshot,
     /// The protections that the policy removes.
     pub losses: Vec<ProtectionLoss>,
+    /// Those that it would provide itself, where its controllers leave them out and let requests pass.
+    pub left_out: Vec<ProtectionLoss>,
 }
 
 /// The policies that are no longer rejected after a change of `objects`, and take the place of others. `None` if it takes too much
@@ -80,16 +82,11 @@ fn by_acceptance(
             "its requests got an error while {} was rejected",
             key.text()
         );
-        losses.extend(own_settings_left_out(
-            [before, after],
-            &mut later,
-            policy,
-            &losses,
-        ));
+        let mut left_out = own_settings_left_out([before, after], &mut later, policy, &losses);
         if later.is_spent() {
             return None;
         }
-        for loss in &mut losses {
+        for loss in losses.iter_mut().chain(&mut left_out) {
             loss.lost.reasons = [why.as_str().into()].into();
         }
         all.push(AcceptedPolicy {
@@ -97,6 +94,7 @@ fn by_acceptance(
             cause: cause.clone(),
             without,
             losses,
+            left_out,
         });
     }
     Some(all)

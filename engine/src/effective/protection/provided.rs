@@ -249,6 +249,10 @@ impl<'a> ProtectionReader<'a> {
             text: weakness.text.as_ref(),
         });
         let mut applying: Vec<AppliedWeakness<'_>> = apply.collect();
+        let mut references = self.profile.references.iter();
+        if references.all(|reference| reference.weakened_by.is_empty()) {
+            return applying;
+        }
         let policies: BTreeSet<&ObjectKey> = leaves.iter().map(|(_, leaf)| &leaf.policy).collect();
         let policies = policies.into_iter();
         for policy in policies.filter_map(|key| self.snapshot.policy(key)) {

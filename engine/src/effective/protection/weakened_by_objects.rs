@@ -28,9 +28,8 @@ pub(super) fn lost_by_named_objects(
                 continue;
             }
             let own = &policy.key().namespace;
-            let mut targets = policy.targets.iter();
+            let targets = policy.targets.iter();
             let targets: BTreeSet<ObjectKey> = targets
-                .by_ref()
                 .flat_map(|target| resolver_after.targets_of(own, target))
                 .collect();
             for target in targets {
@@ -41,18 +40,18 @@ pub(super) fn lost_by_named_objects(
                     continue;
                 }
                 for protection in profile.protects.iter() {
-                    let lost = LostSources::between(
+                    let taken = LostSources::between(
                         profile,
                         protection,
                         (before, &earlier),
                         (after, &later),
                     );
-                    if let Some(lost) = lost {
+                    losses.extend(taken.map(|taken| {
                         let mut loss = ProtectionLoss::named(&protection.name);
                         loss.objects.insert(target.clone());
-                        loss.lost = lost;
-                        losses.push((kind.clone(), loss));
-                    }
+                        loss.lost = taken;
+                        (kind.clone(), loss)
+                    }));
                 }
             }
         }

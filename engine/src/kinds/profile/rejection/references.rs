@@ -85,6 +85,12 @@ impl Reference {
         reads_fields.then(kind)
     }
 
+    /// Whether a policy may still be attached if controllers reject it because the object is missing.
+    pub fn may_leave_attached(&self) -> bool {
+        let effect = self.if_missing;
+        effect.is_some_and(|effect| effect != WhenRejected::NotAttached)
+    }
+
     pub(in crate::kinds::profile) fn json(&self) -> Value {
         json!(self.path)
     }
