@@ -73,8 +73,8 @@ pub struct Fault {
     pub reveals_settings: bool,
     /// The beginning of the path: `Gateway infra/public listener https`; for a Gateway also the route that it leads to.
     pub through: Option<String>,
-    /// The last place of the target on the path: a rule of the route, a port of the Service.
-    pub at: Option<Place>,
+    /// The last place of the target on the path, a rule of the route or a port of the Service, and the listener of the path.
+    pub at: Option<(Place, Option<Place>)>,
     /// The policies in force on the path.
     pub policies: BTreeSet<ObjectKey>,
     /// The policies that the message may reveal: also those that others override, and those of the
@@ -265,7 +265,9 @@ impl<'g> Judge<'g> {
                 message,
                 reveals_settings: is_error || shown.is_some_and(may_reveal),
                 through: rule_path.path.through(rule_path.target),
-                at: rule_path.target.cloned(),
+                at: rule_path
+                    .target
+                    .map(|target| (target.clone(), rule_path.listener.cloned())),
                 policies,
                 revealed_policies,
                 id: rule_path.path.id(),

@@ -100,7 +100,10 @@ fn findings_of(
             .collect();
         let first = of_rule.first()?;
         let mut finding = finding(target, guardrail, first, of_rule.len(), is_broken);
-        finding.places = of_rule.iter().map(|fault| fault.place()).collect();
+        finding.places = of_rule
+            .iter()
+            .filter_map(|fault| fault.at.clone())
+            .collect();
         Some(finding)
     });
     findings.collect()
@@ -150,17 +153,6 @@ fn finding(
         _ => finding.severity = Severity::Deny,
     }
     finding
-}
-
-// === impl Fault ===
-
-impl Fault {
-    /// The path, in words.
-    fn place(&self) -> String {
-        let at = self.at.as_ref().map(ToString::to_string);
-        let parts = self.through.iter().chain(&at);
-        parts.map(String::as_str).collect::<Vec<_>>().join(" ")
-    }
 }
 
 // === impl Guardrails ===

@@ -9,7 +9,7 @@ use super::named::KindName;
 use super::{Answer, Named};
 use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::admission::verdict::{escape, sentence};
-use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::ids::{ObjectKey, Place};
 
 mod current;
 mod fingerprint;
@@ -168,6 +168,14 @@ impl Report {
     }
 }
 
+/// A place and the listener through which it is meant, in words.
+fn words((place, listener): &(Place, Option<Place>)) -> String {
+    let through = listener
+        .iter()
+        .map(|listener| format!(" through {listener}"));
+    escape(&format!("{place}{}", through.collect::<String>()))
+}
+
 // === impl ReportedFinding ===
 
 impl ReportedFinding {
@@ -188,7 +196,7 @@ impl ReportedFinding {
             message: sentence(finding),
             related: related.into_iter().map(Named::from).collect(),
             fingerprint: fingerprint::fingerprint(finding, object.is_none().then_some(&*spot.file)),
-            places: finding.places.iter().map(|place| escape(place)).collect(),
+            places: finding.places.iter().map(words).collect(),
             object,
             line: (spot.line > 0).then_some(spot.line),
             column: (spot.column > 0).then_some(spot.column),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
 
 mod code;
 mod settings;
@@ -65,8 +65,9 @@ pub struct Finding {
     /// The subject within the object. Together with the code it identifies the finding: an UPDATE is refused only for
     /// findings that the old object did not have.
     pub subject: String,
-    /// The places where it holds, of a finding that may come to hold at more: rules of a route, or paths. Empty for other findings.
-    pub places: BTreeSet<String>,
+    /// The places where it holds, of a finding that may come to hold at more: rules of a route, each with the listener if it holds only
+    /// there. Empty for other findings.
+    pub places: Vec<(Place, Option<Place>)>,
     /// The policies that it mentions, other than the user's own object.
     pub mentions: BTreeSet<ObjectKey>,
     /// The object whose absence, or lack of something, in the cache it depends on.
@@ -104,7 +105,7 @@ impl Finding {
             settings: Settings::default(),
             source: String::new(),
             subject: String::new(),
-            places: BTreeSet::new(),
+            places: Vec::new(),
             mentions: BTreeSet::new(),
             depends_on_absence_of: None,
             refuted_by_kinds: BTreeSet::new(),

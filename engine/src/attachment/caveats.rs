@@ -33,7 +33,7 @@ impl Policy {
         let before = LazyCell::new(move || self.gateways_in_front(snapshot));
         let caveats = caveats.filter(move |caveat| self.has_caveat(caveat, snapshot, &before));
         let weaknesses = weaknesses.filter_map(|weakness| weakness.text.as_deref());
-        let by_objects = self.weakened_by_objects(snapshot).into_iter();
+        let by_objects = self.weakened_by_objects(snapshot, |_| true).into_iter();
         let weaknesses = weaknesses.chain(by_objects.map(|weakness| &*weakness.text));
         let own = &self.key().namespace;
         let may_be_open = self.profile.has_open_targets();

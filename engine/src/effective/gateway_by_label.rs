@@ -249,4 +249,12 @@ fn is_for(snapshot: &Snapshot, by_label: &GatewayByLabel, gateway: &Object) -> b
     let purpose = purpose(&gateway.meta).or_else(of_class);
     is_of_classes(snapshot, &by_label.classes, &class)
         && purpose.is_none_or(|purpose| by_label.purposes.contains(&purpose))
+        && !reports(gateway, &by_label.unless_reported)
+}
+
+/// Whether a Gateway has a condition that does not hold, for one of these reasons.
+fn reports(gateway: &Object, reasons: &[Arc<str>]) -> bool {
+    let entries = gateway.reported.iter().flat_map(|all| &all.entries);
+    let mut conditions = entries.flat_map(|entry| &entry.conditions);
+    conditions.any(|one| one.is_current && !one.holds && reasons.contains(&one.reason))
 }

@@ -30,6 +30,7 @@ mod certain;
 mod contributions;
 mod gateway_client_certificates;
 mod listener_effects;
+mod listener_tls;
 mod loss;
 mod newly_failing;
 mod no_longer_failing;
@@ -46,6 +47,7 @@ pub use certain::{certainly_provided, requests_without_policies};
 use contributions::Contributions;
 pub use gateway_client_certificates::own_client_certificates;
 use gateway_client_certificates::{BeforeAndAfter, lost_by_gateways};
+use listener_tls::lost_tls;
 pub use loss::ProtectionLoss;
 use newly_failing::NewlyFailing;
 pub use no_longer_failing::{AcceptedPolicy, all_lost_by_acceptance, lost_by_acceptance};
@@ -197,13 +199,14 @@ fn losses<'a, P: Ord>(
     Some(all_losses)
 }
 
-/// The protections that objects give up by their own fields: the client certificates that Gateways among them no longer ask for,
-/// the protections of targets that now let every request pass, and those by policies that name one of the objects.
+/// The protections that objects give up by their own fields: the client certificates that Gateways among them no longer ask for, TLS
+/// of their listeners, the protections of targets that now let every request pass, and those by policies that name one of the objects.
 pub fn lost_by_own_fields(
     [before, after]: [&mut Resolver<'_>; 2],
     objects: &[ObjectKey],
 ) -> Vec<(GroupKind, ProtectionLoss)> {
     let mut lost = lost_by_gateways([before, after], objects);
+    lost.extend(lost_tls([before.snapshot(), after.snapshot()], objects));
     lost.extend(lost_by_targets([before, after], objects));
     lost.extend(lost_by_named_objects([before, after], objects));
     lost

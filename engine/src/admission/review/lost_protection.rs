@@ -126,7 +126,7 @@ fn finding(
         subject.push_str(" by a new path");
     }
     let mut finding = Finding::new(Code::ProtectionLost, key, what_is_lost(&loss)).about(subject);
-    finding.places = loss.places().map(|place| place.to_string()).collect();
+    finding.places = loss.places().map(|place| (place, None)).collect();
     let LostSources {
         settings,
         reasons,

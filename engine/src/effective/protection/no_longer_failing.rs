@@ -86,8 +86,12 @@ fn by_acceptance(
         if later.is_spent() {
             return None;
         }
-        for loss in losses.iter_mut().chain(&mut left_out) {
+        for loss in &mut losses {
             loss.lost.reasons = [why.as_str().into()].into();
+        }
+        let why = "its requests got an error before, and now pass without it";
+        for loss in &mut left_out {
+            loss.lost.reasons = [why.into()].into();
         }
         all.push(AcceptedPolicy {
             policy: key.clone(),

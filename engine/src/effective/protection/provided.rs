@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::ProtectionSource;
 use super::contributions::Contributions;
-use crate::kinds::profile::{Profile, Protection, SpecPath, WeaknessResult};
+use crate::kinds::profile::{ObjectWeakness, Profile, Protection, SpecPath, WeaknessResult};
 use crate::merge::EffectivePolicy;
 use crate::model::ids::ObjectKey;
 use crate::model::json_text::JsonText;
@@ -260,16 +260,16 @@ impl<'a> ProtectionReader<'a> {
                 let mut leaves = leaves.iter();
                 leaves.any(|(path, leaf)| leaf.policy == *policy.key() && is_under(path, setting))
             };
-            for weakness in policy.weakened_by_objects(self.snapshot) {
+            let concerned = |weakness: &ObjectWeakness| {
                 let mut settings = weakness.settings.iter();
-                if settings.any(|setting| meets(setting) && of_policy(setting)) {
-                    applying.push(AppliedWeakness {
-                        settings: &weakness.settings,
-                        result: weakness.result,
-                        text: Some(&weakness.text),
-                    });
-                }
-            }
+                settings.any(|setting| meets(setting) && of_policy(setting))
+            };
+            let by_objects = policy.weakened_by_objects(self.snapshot, concerned);
+            applying.extend(by_objects.into_iter().map(|weakness| AppliedWeakness {
+                settings: &weakness.settings,
+                result: weakness.result,
+                text: Some(&weakness.text),
+            }));
         }
         applying
     }

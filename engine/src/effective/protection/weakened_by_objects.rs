@@ -70,7 +70,7 @@ fn is_weakened(policy: &Policy, changed: &BTreeSet<&ObjectKey>, states: [&Snapsh
     let mut references = policy.references.iter();
     references.any(|named| changed.contains(&named.object)) && {
         let [earlier, later]: [Vec<&ObjectWeakness>; 2] =
-            states.map(|state| policy.weakened_by_objects(state));
+            states.map(|state| policy.weakened_by_objects(state, |_| true));
         later.iter().any(|weakness| !earlier.contains(weakness))
     }
 }

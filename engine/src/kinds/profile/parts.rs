@@ -60,6 +60,9 @@ pub struct GatewayByLabel {
     /// Whether such Gateways serve only Services that have a cluster IP: neither headless ones nor those of type `ExternalName`.
     #[serde(default)]
     pub needs_cluster_ip: bool,
+    /// Reasons of conditions: such a Gateway serves nothing while one that does not hold has one of these.
+    #[serde(default)]
+    pub unless_reported: Vec<Arc<str>>,
     /// Values of labels: such Gateways do not serve an object that has one of these.
     #[serde(default)]
     pub unless_labelled: BTreeMap<Arc<str>, Vec<Arc<str>>>,
