@@ -327,16 +327,14 @@ fn beginning(finding: &Finding) -> Option<String> {
         .iter()
         .flat_map(|separator| message.match_indices(separator));
     let ends: BTreeSet<usize> = ends.map(|(end, _)| end).collect();
-    let mut beginnings = ends.into_iter().rev().filter_map(|end| {
-        let part = finding.message.get(..end)?;
-        // No bracket stays open.
-        let is_whole = part.matches('(').count() == part.matches(')').count();
-        let part = Finding {
-            message: part.to_owned(),
-            ..finding.clone()
-        };
-        message_only(&part, limit).filter(|_| is_whole)
-    });
+    let parts = ends.into_iter().rev();
+    let parts = parts.filter_map(|end| finding.message.get(..end));
+    // No bracket stays open.
+    let is_whole = |part: &&str| part.matches('(').count() == part.matches(')').count();
+    let parts = parts.filter(|part| is_within(part, limit)).filter(is_whole);
+    let mut beginnings = parts
+        .map(|part| with_message(finding, part))
+        .filter(|line| is_within(line, limit));
     Some(beginnings.next()? + &pointer)
 }
 
@@ -378,14 +376,20 @@ pub fn sentence(finding: &Finding) -> String {
 
 /// A finding with these of its settings, and the number of further ones.
 fn text(finding: &Finding, settings: &[String], more: usize, source: &str) -> String {
+    let mut line = with_message(finding, &finding.message);
+    add_settings(&mut line, finding, settings, more, source);
+    line
+}
+
+/// The code and the field of a finding, and this message.
+fn with_message(finding: &Finding, message: &str) -> String {
     let mut line = String::with_capacity(MAX_LINE);
     line.push_str(finding.code.as_str());
     let field = finding.field.as_ref().map(|field| &*field.0);
-    for part in field.into_iter().chain([&*finding.message]) {
+    for part in field.into_iter().chain([message]) {
         line.push_str(": ");
         push(&mut line, part);
     }
-    add_settings(&mut line, finding, settings, more, source);
     line
 }
 

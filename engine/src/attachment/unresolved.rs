@@ -138,6 +138,9 @@ impl Policy {
         let Some((list, setting, named)) = of_items else {
             return self.fails_open([path]);
         };
+        if !self.may_write(path) {
+            return false;
+        }
         let spec = self.spec();
         let default = (&*field.group, &*field.kind);
         let own = &self.key().namespace;
@@ -163,10 +166,20 @@ impl Policy {
         naming.peek().is_some() && naming.all(opens)
     }
 
+    /// Whether the text of its spec may have a setting, so that it needs to be read.
+    fn may_write(&self, path: &[String]) -> bool {
+        let text = self.object.spec.as_deref().unwrap_or_default();
+        // Keys may be written with escapes.
+        text.contains('\\') || path.last().is_some_and(|key| text.contains(key.as_str()))
+    }
+
     /// Whether one of these settings is `true` or `FailOpen`, with which it lets requests pass instead of an error.
     pub(super) fn fails_open<'p>(&self, paths: impl IntoIterator<Item = &'p SpecPath>) -> bool {
         let paths: Vec<&SpecPath> = paths.into_iter().collect();
         if paths.is_empty() {
+            return false;
+        }
+        if !paths.iter().any(|path| self.may_write(path)) {
             return false;
         }
         // As written: a rejected policy may have no settings where it is in force.

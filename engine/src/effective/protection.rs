@@ -16,9 +16,9 @@ use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::json_text::JsonText;
 use crate::model::level::{Level, Step};
 use crate::model::maps::{HashMap, HashSet};
-use crate::model::setting_path::{SettingPath, is_under};
+use crate::model::setting_path::SettingPath;
 use crate::model::shared::Shared;
-use crate::policy::{Policy, StanzaRef};
+use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{GatewayClientCertificates, RouteKindConflicts};
 
@@ -297,13 +297,7 @@ impl Policy {
     /// Whether it has a setting that provides the protection of this name.
     pub fn protects_by(&self, name: &str) -> bool {
         let protection = self.profile.protection(name);
-        protection.is_some_and(|protection| {
-            let mut paths = self.stanzas().flat_map(StanzaRef::paths);
-            paths.any(|path| {
-                let mut settings = protection.settings.iter();
-                settings.any(|setting| is_under(&path, setting))
-            })
-        })
+        protection.is_some_and(|protection| self.sets_one(&protection.settings))
     }
 }
 

@@ -9,7 +9,8 @@ use super::one_change;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
-use crate::effective::protection::carries_others;
+use crate::effective::protection::{CLIENT_CERTIFICATES, carries_others};
+use crate::kinds::profile::MergeWith;
 use crate::merge::{ComparedBy, EffectivePolicy};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::json_text::JsonText;
@@ -19,6 +20,32 @@ use crate::model::shared::Shared;
 use crate::model::wording;
 use crate::policy::Policy;
 use crate::state::snapshot::{Change, Snapshot};
+use crate::status::conditions::PolicyStatus;
+
+/// Whether a policy may take something from other policies of its kind, from those of a kind that are alternatives to it, or from a
+/// Gateway that itself asks for client certificates.
+pub(super) fn may_take_away(policy: &Policy, status: &PolicyStatus) -> bool {
+    let alternatives = policy.profile.alternatives.as_ref();
+    let opens_others = || alternatives.is_some_and(|which| !which.with.is_empty());
+    let replaces_own = || policy.protects_by(CLIENT_CERTIFICATES);
+    // Controllers that reject all policies on one target reject those that were there before, too.
+    let rejects_others = || {
+        policy
+            .profile
+            .rejected_if
+            .iter()
+            .any(|one| one.shared_target)
+    };
+    // Policies below merge with the nearest policy above them: with this one in place of another, also where they set all that it sets.
+    let is_merged_with = || {
+        *policy.profile.merging.merge_with == MergeWith::NearestAboveRoutes
+            && !status.by().is_empty()
+    };
+    status.may_take_away()
+        || policy.may_be_weak() && (opens_others() || replaces_own())
+        || rejects_others()
+        || is_merged_with()
+}
 
 /// Finds the settings and protections that a new or existing policy takes from others.
 ///

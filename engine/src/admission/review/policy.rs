@@ -10,8 +10,8 @@ use crate::admission::validate::{validate, validate_read};
 use crate::attachment::conflict::overlap;
 use crate::attachment::rejection::RejectionEffect;
 use crate::effective::Resolver;
-use crate::effective::protection::{CLIENT_CERTIFICATES, carries_others};
-use crate::kinds::profile::{ConflictScope, MergeWith, SameTarget};
+use crate::effective::protection::carries_others;
+use crate::kinds::profile::{ConflictScope, SameTarget};
 use crate::merge::field_conflicts;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
@@ -61,7 +61,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
         None => {
             findings.extend(affects(policy, &status));
             let carries_others = carries_others(&after, &key.gk);
-            let may_take_away = carries_others || may_take_away(policy, &status);
+            let may_take_away = carries_others || losses::may_take_away(policy, &status);
             let taken = if may_take_away || policy.adds_nothing() {
                 losses::losses_by(&mut resolver, policy)
             } else {
@@ -107,7 +107,7 @@ pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy)
     let status = status(resolver, policy);
     findings.extend(affects(policy, &status));
     findings.extend(status_disagreement::disagrees(policy, &status));
-    let protects = !policy.profile.protects.is_empty() && may_take_away(policy, &status);
+    let protects = !policy.profile.protects.is_empty() && losses::may_take_away(policy, &status);
     let carries_others = || carries_others(resolver.snapshot(), &policy.key().gk);
     if protects || policy.is_empty() || carries_others() {
         let taken = losses::losses_by(resolver, policy);
@@ -116,31 +116,6 @@ pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy)
     }
     findings.extend(in_force(resolver, policy, &status));
     findings
-}
-
-/// Whether it may take something from other policies of its kind, from those of a kind that are alternatives to it, or from a
-/// Gateway that itself asks for client certificates.
-fn may_take_away(policy: &Policy, status: &PolicyStatus) -> bool {
-    let alternatives = policy.profile.alternatives.as_ref();
-    let opens_others = || alternatives.is_some_and(|which| !which.with.is_empty());
-    let replaces_own = || policy.protects_by(CLIENT_CERTIFICATES);
-    // Controllers that reject all policies on one target reject those that were there before, too.
-    let rejects_others = || {
-        policy
-            .profile
-            .rejected_if
-            .iter()
-            .any(|one| one.shared_target)
-    };
-    // Policies below merge with the nearest policy above them: with this one in place of another, also where they set all that it sets.
-    let is_merged_with = || {
-        *policy.profile.merging.merge_with == MergeWith::NearestAboveRoutes
-            && !status.by().is_empty()
-    };
-    status.may_take_away()
-        || policy.may_be_weak() && (opens_others() || replaces_own())
-        || rejects_others()
-        || is_merged_with()
 }
 
 /// Whether a policy will have no effect because it is refused. An unknown section of one target may be let through by configuration,
