@@ -111,10 +111,7 @@ impl PolicyState {
         match Self::from_acceptance(&status.accepted, status.state.as_ref()) {
             Some(Self::Enforced) if !is_whole => Self::PartiallyEnforced,
             Some(known) => known,
-            None if status.targets.is_empty()
-                && (selects_unwatched(snapshot, policy)
-                    || policy.may_act_without_target(snapshot).is_some()) =>
-            {
+            None if status.targets.is_empty() && selects_unwatched(snapshot, policy) => {
                 Self::Unknown
             }
             None => Self::NoEffect,

@@ -309,7 +309,7 @@ pub fn status(resolver: &mut Resolver<'_>, policy: &Policy) -> PolicyStatus {
     let accepted = targets.iter().map(|t| t.accepted.clone()).min();
     PolicyStatus {
         accepted: accepted.unwrap_or_else(|| unattached(resolver.snapshot(), policy)),
-        state: combined(&targets).or_else(|| unnamed(policy).filter(|_| targets.is_empty())),
+        state: combined(&targets).or_else(|| unnamed(resolver.snapshot(), policy, &targets)),
         targets,
         controllers: ControllerStatus::collect(resolver.snapshot(), policy),
     }

@@ -69,11 +69,7 @@ pub(in crate::answer) fn reason(
     if reasons.is_empty() && status.targets.is_empty() {
         let idle = selecting_nothing(snapshot, policy);
         let why = || by_filter_of_a_backend(snapshot, policy);
-        let unknown = || {
-            let why = policy.may_act_without_target(snapshot);
-            why.map(ToOwned::to_owned)
-        };
-        let why = idle.or_else(why).or_else(unknown);
+        let why = idle.or_else(why);
         reasons.push(why.unwrap_or_else(|| "it names no target".to_owned()));
     }
     (!reasons.is_empty()).then(|| reasons.join("; "))

@@ -186,7 +186,13 @@ impl Profile {
             }),
             fact("dropsNulls", &self.drops_nulls),
             shown("caveats", &self.caveats, |v| {
-                list(v, |caveat| json!(caveat.text))
+                // Several conditions may have one text.
+                let texts = v.iter().enumerate().filter(|(i, caveat)| {
+                    let mut before = v.iter().take(*i);
+                    before.all(|other| other.text != caveat.text)
+                });
+                let texts: Vec<&str> = texts.map(|(_, caveat)| &*caveat.text).collect();
+                json!(texts)
             }),
             shown("requirements", &self.requirements, |_| {
                 json!(super::rejection::requirements::shown(&self.requirements))

@@ -1,6 +1,6 @@
 //! Policies without a target that exists.
 
-use super::{Accepted, NoEffect, State};
+use super::{Accepted, NoEffect, State, TargetStatus};
 use crate::policy::{Policy, Select};
 use crate::state::snapshot::Snapshot;
 
@@ -25,8 +25,19 @@ pub fn selects_unwatched(snapshot: &Snapshot, policy: &Policy) -> bool {
     targets.any(|target| matches!(target.select, Select::Labels(_)) && !snapshot.knows(&target.gk))
 }
 
-/// The state of a policy that no object names, for kinds that are attached by annotation.
-pub(super) fn unnamed(policy: &Policy) -> Option<State> {
+/// The state of a policy that no object names, for kinds that are attached by annotation, and of one that may have an effect without a
+/// target.
+pub(super) fn unnamed(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    targets: &[TargetStatus],
+) -> Option<State> {
+    if !targets.is_empty() {
+        return None;
+    }
+    if let Some(why) = policy.may_act_without_target(snapshot) {
+        return Some(State::Unknown(why.to_owned()));
+    }
     let annotation = policy.profile.annotation.as_ref()?;
     let (gk, key) = (&annotation.target, &annotation.key);
     policy.strategies.as_ref()?;

@@ -149,6 +149,12 @@ impl Profile {
 
 /// The form that users see.
 pub(in crate::kinds::profile) fn shown(all: &Fact<Vec<RejectedIf>>) -> Option<Vec<&str>> {
-    let texts = all.iter().map(|rejected| &*rejected.text);
-    (!all.is_empty()).then(|| texts.collect())
+    let mut texts: Vec<&str> = Vec::new();
+    for rejected in all.iter() {
+        // Several conditions may have one text.
+        if !texts.contains(&&*rejected.text) {
+            texts.push(&rejected.text);
+        }
+    }
+    (!texts.is_empty()).then_some(texts)
 }
