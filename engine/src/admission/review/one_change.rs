@@ -12,7 +12,7 @@ use crate::effective::impact::{EffectiveChange, SettingsComparison, diff};
 use crate::effective::traffic::{Traffic, traffic};
 use crate::effective::{PathGroup, Resolver};
 use crate::merge::EffectivePolicy;
-use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashSet;
 use crate::model::object::{GrantFrom, GrantTo, Node, Object, section_noun};
 use crate::model::section;
@@ -65,9 +65,8 @@ pub(super) fn effects_if(
     let gone = objects.iter().filter(|key| after.get(key).is_none());
     let gone: BTreeSet<&ObjectKey> = gone.collect();
     if !gone.is_empty() {
-        // Nothing is lost on an object that goes itself.
-        let paths = changed.iter().flat_map(EffectiveChange::each_path);
-        changed = paths.filter(|path| !goes(path, &gone)).collect();
+        let all = changed.into_iter();
+        changed = all.flat_map(|change| stays(change, &gone)).collect();
     }
     for changed in changed {
         if changed.is_policy_change() && counts(&changed) {
@@ -98,10 +97,19 @@ pub(super) fn effects_if(
     findings
 }
 
-/// Whether all targets of a path are among these objects.
-fn goes(path: &EffectiveChange, objects: &BTreeSet<&ObjectKey>) -> bool {
-    let mut targets = path.paths.targets();
-    targets.all(|target| objects.contains(&target.object))
+/// The paths of a change whose targets stay: nothing is lost on an object that goes itself.
+fn stays(change: EffectiveChange, gone: &BTreeSet<&ObjectKey>) -> Vec<EffectiveChange> {
+    let goes = |target: &Place| gone.contains(&target.object);
+    if !change.paths.targets().any(goes) {
+        return vec![change];
+    }
+    if change.paths.targets().all(goes) {
+        return Vec::new();
+    }
+    let paths = change.each_path();
+    paths
+        .filter(|path| !path.paths.targets().all(goes))
+        .collect()
 }
 
 /// Findings, reported on `key`, about routes that lose or gain listeners because of a change of `objects`.
