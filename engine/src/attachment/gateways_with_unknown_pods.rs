@@ -1,7 +1,5 @@
 //! Gateways whose Pods are unknown: no controller makes them, and no workload in the state does.
 
-use std::sync::Arc;
-
 use serde::Deserialize;
 
 use crate::kinds::profile::GatewayPods;
@@ -18,17 +16,9 @@ const WORKLOADS: [&str; 4] = ["DaemonSet", "Deployment", "ReplicaSet", "Stateful
 /// namespace has a label with the name of the Gateway. It is unknown then whether policies on the
 /// Gateway apply.
 pub(super) fn has_unknown_pods(snapshot: &Snapshot, pods: &GatewayPods, gateway: &Object) -> bool {
-    let names_it = |labels: Option<&Labels>| {
-        let name = labels.and_then(|labels| labels.get(&pods.name_label));
-        name == Some(&gateway.key.name)
-    };
-    let is_near = |object: &&Arc<Object>| object.key.namespace == gateway.key.namespace;
     let has_label = |kind: GroupKind| {
-        let mut near = snapshot.objects(&kind).filter(is_near);
-        near.any(|object| {
-            names_it(Some(&object.meta.labels)) && object.key.gk.is_core("Pod")
-                || names_it(labels_of_template(object).as_ref())
-        })
+        let mut objects = snapshot.objects(&kind);
+        objects.any(|object| gateway_of_pods(pods, object).as_ref() == Some(&gateway.key))
     };
     let workloads = WORKLOADS.map(|kind| GroupKind::new("apps", kind));
     has_own_pods(gateway)

@@ -84,20 +84,16 @@ pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<TargetEntry<'a>> {
             continue;
         };
         let base = format!("spec.{}", field.path);
-        match value {
-            Value::Array(items) if field.many => {
-                for (i, item) in items.iter().enumerate() {
-                    let left = MOST_ENTRIES.saturating_sub(entries.len());
-                    for item in by_section(item, field).into_iter().take(left) {
-                        entries.push(entry(format!("{base}[{i}]"), &item, field, profile));
-                    }
-                }
+        let list = value.as_array().filter(|_| field.many);
+        let items = list.map_or(std::slice::from_ref(value), Vec::as_slice);
+        for (i, item) in items.iter().enumerate() {
+            let path = || list.map_or_else(|| base.clone(), |_| format!("{base}[{i}]"));
+            let left = MOST_ENTRIES.saturating_sub(entries.len());
+            if left == 0 {
+                break;
             }
-            item => {
-                let left = MOST_ENTRIES.saturating_sub(entries.len());
-                for item in by_section(item, field).into_iter().take(left) {
-                    entries.push(entry(base.clone(), &item, field, profile));
-                }
+            for item in by_section(item, field).into_iter().take(left) {
+                entries.push(entry(path(), &item, field, profile));
             }
         }
     }

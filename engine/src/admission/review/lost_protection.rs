@@ -113,6 +113,20 @@ pub(super) fn by_acceptance(
     findings.collect()
 }
 
+/// The finding on a protection that requests to a route lose, with its source.
+pub(super) fn lost_by_requests(
+    route: &ObjectKey,
+    message: String,
+    subject: String,
+    lost: LostSources,
+) -> Finding {
+    let mut finding = Finding::new(Code::ProtectionLost, route, message).about(subject);
+    finding.settings = wording::settings(&lost.settings).into();
+    finding.source = lost.reasons.into_iter().collect::<Vec<_>>().join("; ");
+    finding.mentions = lost.by.into_iter().chain(lost.now).collect();
+    finding
+}
+
 /// The finding on a protection that paths lose.
 fn finding(
     key: &ObjectKey,

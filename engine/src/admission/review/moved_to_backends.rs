@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::fuel::too_much;
-use crate::admission::finding::{Code, Finding};
+use super::lost_protection::lost_by_requests;
+use crate::admission::finding::Finding;
 use crate::effective::Resolver;
 use crate::effective::protection::{LostSources, lost_between};
 use crate::effective::renames::renamed_sections;
@@ -81,11 +82,7 @@ fn finding(
         by.join(", ")
     );
     let subject = format!("{kind} {protection} to backends of {rule}");
-    let mut finding = Finding::new(Code::ProtectionLost, &rule.object, message).about(subject);
-    finding.settings = wording::settings(&lost.settings).into();
-    finding.source = lost.reasons.into_iter().collect::<Vec<_>>().join("; ");
-    finding.mentions = lost.by.into_iter().chain(lost.now).collect();
-    finding
+    lost_by_requests(&rule.object, message, subject, lost)
 }
 
 /// The ports of backends that get requests of a rule, as far as the backends exist.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::fuel::too_much;
-use crate::admission::finding::{Code, Finding};
+use super::lost_protection::lost_by_requests;
+use crate::admission::finding::Finding;
 use crate::effective::Resolver;
 use crate::effective::protection::{Coverage, LostSources, lost_between};
 use crate::effective::renames::renamed_sections;
@@ -88,11 +89,7 @@ fn finding(
         by.join(", ")
     );
     let subject = format!("{kind} {protection} from {from} to {to}");
-    let mut finding = Finding::new(Code::ProtectionLost, &to.object, message).about(subject);
-    finding.settings = wording::settings(&lost.settings).into();
-    finding.source = lost.reasons.into_iter().collect::<Vec<_>>().join("; ");
-    finding.mentions = lost.by.into_iter().chain(lost.now).collect();
-    finding
+    lost_by_requests(&to.object, message, subject, lost)
 }
 
 /// The kinds with protecting settings whose policies name sections of a route in one of the states.

@@ -39,6 +39,15 @@ impl ProtectionLoss {
         }
     }
 
+    /// The loss of one object.
+    pub(super) fn of_object(protection: &str, object: &ObjectKey, lost: LostSources) -> Self {
+        Self {
+            objects: BTreeSet::from([object.clone()]),
+            lost,
+            ..Self::named(protection)
+        }
+    }
+
     pub(super) fn add(&mut self, object: &ObjectKey, change: &EffectiveChange) {
         if !self.objects.contains(object) {
             self.objects.insert(object.clone());

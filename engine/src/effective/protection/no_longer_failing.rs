@@ -1,9 +1,8 @@
 //! Requests that got an error before a change because of a rejected policy, and pass after it without the protections whose place
 //! the policy takes.
 
-use std::collections::BTreeSet;
-
 use super::provided::Provided;
+use super::weakened_by_objects::{effective_with, targets_of_policy};
 use super::{LostSources, ProtectionLoss, Resolve, losses};
 use crate::attachment::Dependents;
 use crate::effective::Resolver;
@@ -116,16 +115,9 @@ fn own_settings_left_out(
         return Vec::new();
     };
     let (key, profile) = (policy.key(), &policy.profile);
-    let targets = policy.targets.iter();
-    let targets: BTreeSet<ObjectKey> = targets
-        .flat_map(|target| later.targets_of(&key.namespace, target))
-        .collect();
     let mut losses = Vec::new();
-    for target in targets {
-        let groups = later.paths_through(&target, &key.gk).into_iter();
-        let there =
-            groups.filter(|group| group.attached && group.effective.policies().contains(key));
-        let there: Vec<_> = there.map(|group| group.effective).collect();
+    for target in targets_of_policy(later, policy) {
+        let there = effective_with(later, &target, key);
         for protection in profile.protects.iter() {
             let is_known = |loss: &ProtectionLoss| loss.protection == protection.name;
             let provided = Provided::from_policy(before, protection, old);
@@ -137,12 +129,9 @@ fn own_settings_left_out(
             {
                 continue;
             }
-            if let Some(lost) = LostSources::all_of([provided]) {
-                let mut loss = ProtectionLoss::named(&protection.name);
-                loss.objects.insert(target.clone());
-                loss.lost = lost;
-                losses.push(loss);
-            }
+            let lost = LostSources::all_of([provided]);
+            let of_target = |lost| ProtectionLoss::of_object(&protection.name, &target, lost);
+            losses.extend(lost.map(of_target));
         }
     }
     losses

@@ -49,12 +49,11 @@ pub(super) fn lost_by_targets(
                     else {
                         continue;
                     };
-                    let mut loss = ProtectionLoss::named(&protection.name);
-                    loss.objects.insert(target.clone());
-                    loss.lost = LostSources {
+                    let taken = LostSources {
                         reasons: [why.clone()].into(),
                         ..provided
                     };
+                    let loss = ProtectionLoss::of_object(&protection.name, &target, taken);
                     losses.push((kind.clone(), loss));
                 }
             }

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::{AtPath, LostSources, ProtectionLoss};
 use crate::effective::Resolver;
 use crate::kinds::profile::{ObjectWeakness, Profile};
+use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 
@@ -27,15 +29,10 @@ pub(super) fn lost_by_named_objects(
             if changed.contains(policy.key()) || !is_weakened(policy, &changed, [before, after]) {
                 continue;
             }
-            let own = &policy.key().namespace;
-            let targets = policy.targets.iter();
-            let targets: BTreeSet<ObjectKey> = targets
-                .flat_map(|target| resolver_after.targets_of(own, target))
-                .collect();
-            for target in targets {
+            for target in targets_of_policy(resolver_after, policy) {
                 let resolvers = [&mut *resolver_before, &mut *resolver_after];
                 let [earlier, later] =
-                    resolvers.map(|resolver| paths_with(resolver, kind, &target, policy.key()));
+                    resolvers.map(|resolver| paths_with(resolver, &target, policy.key()));
                 if earlier.is_empty() || later.is_empty() {
                     continue;
                 }
@@ -47,9 +44,7 @@ pub(super) fn lost_by_named_objects(
                         (after, &later),
                     );
                     losses.extend(taken.map(|taken| {
-                        let mut loss = ProtectionLoss::named(&protection.name);
-                        loss.objects.insert(target.clone());
-                        loss.lost = taken;
+                        let loss = ProtectionLoss::of_object(&protection.name, &target, taken);
                         (kind.clone(), loss)
                     }));
                 }
@@ -75,16 +70,30 @@ fn is_weakened(policy: &Policy, changed: &BTreeSet<&ObjectKey>, states: [&Snapsh
     }
 }
 
-/// The effective policies on the paths through a target that have settings of a policy.
-fn paths_with(
+fn paths_with(resolver: &mut Resolver<'_>, target: &ObjectKey, policy: &ObjectKey) -> Vec<AtPath> {
+    let effective = effective_with(resolver, target, policy).into_iter();
+    effective.map(|one| (one, None)).collect()
+}
+
+/// The objects that a policy names or selects.
+pub(super) fn targets_of_policy(resolver: &Resolver<'_>, policy: &Policy) -> BTreeSet<ObjectKey> {
+    let own = &policy.key().namespace;
+    let targets = policy.targets.iter();
+    targets
+        .flat_map(|target| resolver.targets_of(own, target))
+        .collect()
+}
+
+/// The effective policies on the paths through a target of which a policy is a part.
+pub(super) fn effective_with(
     resolver: &mut Resolver<'_>,
-    kind: &GroupKind,
     target: &ObjectKey,
     policy: &ObjectKey,
-) -> Vec<AtPath> {
-    let groups = resolver.paths_through(target, kind).into_iter();
+) -> Vec<Shared<EffectivePolicy>> {
+    let groups = resolver.paths_through(target, &policy.gk).into_iter();
     let attached = groups.filter(|group| group.attached);
     let effective = attached.map(|group| group.effective);
-    let with_policy = effective.filter(|one| one.policies().contains(policy));
-    with_policy.map(|one| (one, None)).collect()
+    effective
+        .filter(|one| one.policies().contains(policy))
+        .collect()
 }
