@@ -192,7 +192,7 @@ impl EffectivePolicy {
         ))
     }
 
-    /// The same as [`Effective::spec`], with each policy under its name also if one alone is in force.
+    /// The same as [`EffectivePolicy::spec`], with each policy under its name also if one alone is in force.
     pub fn spec_by_policy(&self) -> Option<(Value, Vec<(String, Setting)>)> {
         let Some(Merged::Settings(tree)) = &self.result else {
             return self.spec();

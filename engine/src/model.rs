@@ -1,7 +1,6 @@
 //! The types that every other part of the engine uses: identifiers, levels, sections, labels, and
 //! Kubernetes objects as typed nodes. Start here: nothing in this folder depends on policies.
 
-pub mod acceptance;
 pub(crate) mod expression_syntax;
 pub mod file_order;
 pub mod flow;
@@ -11,6 +10,7 @@ pub mod intern;
 pub mod json_text;
 pub mod label_map;
 pub mod level;
+pub mod listener_acceptance;
 pub mod literal;
 pub(crate) mod maps;
 pub mod object;

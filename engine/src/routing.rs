@@ -1,6 +1,6 @@
 //! Finds the listener, route, rule and backends that serve a request, by the matching rules of the Gateway API.
 //!
-//! A request arrives at a Gateway, or at a Service of a mesh. It may have several matches ([`RequestMatch`]) if it leaves
+//! A request arrives at a Gateway, or at a Service of a mesh. It may have several matches ([`MatchResult`]) if it leaves
 //! something open: two Gateways serve its host, or it does not specify a port.
 
 use std::cell::RefCell;
@@ -18,7 +18,6 @@ use crate::state::snapshot::Snapshot;
 use common_text::Automata;
 
 mod at_listeners;
-mod attached;
 mod backends;
 mod choice;
 mod choose;
@@ -33,6 +32,7 @@ mod filters;
 mod gateways;
 mod holds;
 mod hostname;
+mod listener_routes;
 mod listeners;
 mod mesh;
 mod messages;

@@ -13,11 +13,9 @@ use crate::model::object::{Node, Object, ParentRef};
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
 use crate::topology::reports::controller;
 
-mod accept;
-mod acceptance;
+mod accepted_listeners;
 mod ancestor_paths;
 mod attached_kinds;
-mod attachment;
 mod client_certificates;
 mod conflicts;
 mod delegated_matches;
@@ -29,27 +27,24 @@ mod isolation;
 mod listener_owners;
 mod not_accepted_reason;
 mod not_attached_reason;
+mod parent_attachment;
 mod policies_by_hostname;
 pub mod reports;
+mod route_acceptance;
 mod route_kinds;
 mod route_path;
 mod route_paths;
 
-pub use crate::model::acceptance::{GatewayListeners, ListenerFault, Listeners, SetRejection};
-pub use accept::{
-    NotAttachedReason, OwnListener, allows_namespace, fits_service, may_accept, why_not_attached,
+pub use crate::model::listener_acceptance::{
+    GatewayListeners, ListenerAcceptance, ListenerFault, SetRejection,
 };
-pub use acceptance::{
-    ListenerEndpoint, NotAccepted, listener_at, listener_endpoint, listeners, listeners_of,
-    of_gateway as acceptance_of, unaccepted,
+pub use accepted_listeners::{
+    ListenerEndpoint, NotAccepted, listener_acceptance, listener_at, listener_endpoint,
+    listeners_of, of_gateway as acceptance_of, unaccepted,
 };
 pub use ancestor_paths::AncestorPaths;
 pub(crate) use ancestor_paths::SharedAncestorPaths;
 pub use attached_kinds::attached_of_own_kind;
-pub use attachment::{
-    DelegatedEntry, ParentAttachment, attachment, attachment_cost, delegated, too_many_delegations,
-    unusable, unusable_by,
-};
 pub use client_certificates::{
     ClientCertificateField, GatewayClientCertificates, gateway_client_certificates,
 };
@@ -62,7 +57,15 @@ pub use not_accepted_reason::{
     not_there, reason_for_all_listeners, why_not_joined, why_unaccepted,
 };
 pub use not_attached_reason::not_attached_at;
+pub use parent_attachment::{
+    DelegatedEntry, ParentAttachment, delegated, parent_attachment, parent_attachment_cost,
+    too_many_delegations, unusable, unusable_by,
+};
 pub use policies_by_hostname::PoliciesByHostname;
+pub use route_acceptance::{
+    ListenerWithOwner, NotAttachedReason, allows_namespace, fits_service, may_accept,
+    why_not_attached,
+};
 pub use route_kinds::{
     KeptOut, RouteKindConflicts, kept_out, kept_out_by, may_keep_out, perhaps_kept_out,
     perhaps_rejected_for, routes_in_conflict, routes_in_conflict_at,
@@ -141,7 +144,7 @@ pub type ListenerPath = (Option<usize>, Rc<AncestorPath>);
 ///
 /// The listeners of a `ListenerSet` are siblings of the Gateway's own listeners, not their descendants.
 pub fn through_listeners(snapshot: &Snapshot, owner: &Object) -> Vec<ListenerPath> {
-    let Some(accepted) = listeners(snapshot, owner) else {
+    let Some(accepted) = listener_acceptance(snapshot, owner) else {
         return Vec::new();
     };
     if !accepted.is_accepted() {

@@ -115,7 +115,10 @@ pub fn in_words(reported: &ControllerStatus, differs: Option<Disagreement>) -> O
         (None, CombinedAcceptance::Outdated) => {
             Some("its controller has not seen this generation yet".to_owned())
         }
-        (None, _) => None,
+        (None, _) => {
+            let report = reported.waiting()?;
+            Some(format!("its controller reports {report}"))
+        }
     }
 }
 

@@ -23,6 +23,7 @@ mod overview;
 mod paths;
 mod policies_below;
 mod policy;
+mod rejected_above;
 mod routes;
 mod target;
 mod unreadable_policies;

@@ -16,7 +16,7 @@ use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::object::Node;
 use crate::engine::routing::Matching;
 use crate::engine::state::snapshot::Snapshot;
-use crate::engine::topology::{ParentAttachment, RouteKindConflicts, attachment};
+use crate::engine::topology::{ParentAttachment, RouteKindConflicts, parent_attachment};
 
 mod broken;
 pub(super) mod changes;
@@ -24,6 +24,7 @@ mod fields;
 mod no_effect;
 mod orphaned;
 pub(super) mod protection;
+mod request_losses;
 pub(super) mod rerouted_requests;
 pub(super) mod traffic;
 
@@ -254,7 +255,7 @@ fn attached_routes(before: &Snapshot, changed: &ChangedObjects) -> usize {
         let mut parents = parents.iter();
         parents.any(|parent| {
             matches!(
-                attachment(&mut route_kind_conflicts, route, parent),
+                parent_attachment(&mut route_kind_conflicts, route, parent),
                 ParentAttachment::Attached(_)
             )
         })

@@ -59,6 +59,9 @@ pub struct Listed {
     pub acts_on: usize,
     /// When it was created (RFC 3339); null if a file does not contain it.
     pub created: Option<String>,
+    /// Settings that protect less than they seem to, and behavior of its controllers that attache does not model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<String>,
     /// The state and the conditions that its status reports.
     #[serde(flatten)]
     pub status: FromStatus,
@@ -192,6 +195,7 @@ fn listed(
         by: named(&status.by()),
         acts_on: status.objects().len(),
         created: created.map(|created| created.to_string()),
+        caveats: policy.caveats(snapshot).map(str::to_owned).collect(),
         status: FromStatus::with(&status.controllers, status.disagreement()),
         targets: status
             .targets

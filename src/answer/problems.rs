@@ -14,7 +14,7 @@ use crate::engine::model::section;
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::reports::{faults, of_whole};
 use crate::engine::topology::{
-    ParentAttachment, RouteKindConflicts, attachment, listeners_of, not_usable,
+    ParentAttachment, RouteKindConflicts, listeners_of, not_usable, parent_attachment,
     reason_for_all_listeners, unusable, why_unaccepted,
 };
 
@@ -98,7 +98,7 @@ pub(super) fn of_object(
             }
             for parent in parents {
                 if let ParentAttachment::NotAttached { why, .. } =
-                    attachment(route_kind_conflicts, object, parent)
+                    parent_attachment(route_kind_conflicts, object, parent)
                 {
                     let parent = Place {
                         object: parent.object.clone(),

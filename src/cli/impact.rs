@@ -65,7 +65,7 @@ pub struct Args {
     #[command(flatten)]
     scope: Scope,
     /// Exit with code 1 if the change has this effect, or objects of unknown policy kinds.
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "EFFECT")]
     fail_on: Option<FailOn>,
     /// Output format.
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::OF_CHANGES)]

@@ -72,8 +72,8 @@ pub fn injected_by_cert_manager(configuration: &Value) -> Option<&'static str> {
         .find(|name| known.get(name).is_some())
 }
 
-/// The object to apply so that all webhooks have a `caBundle`, in base64; `None` if they do. Unlike [`amendment`], it
-/// leaves the rules to others.
+/// The object to apply so that all webhooks have a `caBundle`, in base64; `None` if they do. It leaves the
+/// rules to others.
 pub fn ca_update(endpoint: Endpoint, current: &Value, ca: &str) -> Option<Value> {
     let bundle = |webhook: &Value| webhook.pointer("/clientConfig/caBundle") == Some(&json!(ca));
     if list(current).all(bundle) {

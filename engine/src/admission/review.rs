@@ -27,6 +27,7 @@ mod new_rejections;
 mod one_change;
 mod policy;
 mod precedence_reason;
+mod refused_policy;
 mod rerouted_requests;
 mod route;
 mod settings;

@@ -103,7 +103,7 @@ fn empty(policy: &Policy) -> Option<Finding> {
     let message = if policy.adds_nothing() && policy.may_override_without_settings() {
         "it has no settings, but on a rule it takes the place of a policy of the route"
     } else if policy.adds_nothing() {
-        "it has no settings, so it has no effect"
+        "it has no settings, so it has no effect; add settings or delete it"
     } else if policy.replaces_by_nothing() {
         "it has no settings, and replaces the policies on objects above its target with nothing"
     } else {

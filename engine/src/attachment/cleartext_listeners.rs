@@ -9,7 +9,7 @@ use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashSet;
 use crate::model::object::{Listener, Object};
 use crate::state::snapshot::Snapshot;
-use crate::topology::{acceptance_of, gateway_of, listeners, listeners_of};
+use crate::topology::{acceptance_of, gateway_of, listener_acceptance, listeners_of};
 
 /// The number of listeners that a message names.
 const MAX_NAMED_LISTENERS: usize = 3;
@@ -105,7 +105,7 @@ impl<'a> PlainListeners<'a> {
 
 /// The number of accepted listeners of a `ListenerSet`.
 fn accepted(snapshot: &Snapshot, set: &Object) -> usize {
-    let known = listeners(snapshot, set);
+    let known = listener_acceptance(snapshot, set);
     let is_accepted = |index: &usize| {
         known
             .as_ref()

@@ -20,8 +20,8 @@ use crate::policy::Policy;
 use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    ParentAttachment, RouteKindConflicts, all_in_common, attachment, attachment_cost, gateway_of,
-    intersect, listener_at, sets_of,
+    ParentAttachment, RouteKindConflicts, all_in_common, gateway_of, intersect, listener_at,
+    parent_attachment, parent_attachment_cost, sets_of,
 };
 
 mod effect;
@@ -210,7 +210,7 @@ impl RejectionFinder {
             else {
                 return None;
             };
-            self.charge(attachment_cost(snapshot, route));
+            self.charge(parent_attachment_cost(snapshot, route));
             let entries = entries(&mut route_kind_conflicts, route);
             let gateways: BTreeSet<&ObjectKey> =
                 entries.iter().map(|(gateway, ..)| gateway).collect();
@@ -237,7 +237,7 @@ impl RejectionFinder {
                 if !may_conflict(other) {
                     continue;
                 }
-                self.charge(attachment_cost(snapshot, other));
+                self.charge(parent_attachment_cost(snapshot, other));
                 if !entries.is_disjoint(&self::entries(&mut route_kind_conflicts, other)) {
                     return Some(Rejection {
                         reason: "TargetConflict",
@@ -475,7 +475,8 @@ pub(crate) fn entries(
     };
     let mut entries = BTreeSet::new();
     for parent in parents {
-        let ParentAttachment::Attached(places) = attachment(route_kind_conflicts, route, parent)
+        let ParentAttachment::Attached(places) =
+            parent_attachment(route_kind_conflicts, route, parent)
         else {
             continue;
         };

@@ -13,7 +13,7 @@ use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::status::{
-    Condition, ReportedAcceptance, StatusEntry, Subject, WAYPOINT_ACCEPTED,
+    Condition, ENFORCEMENT, ReportedAcceptance, StatusEntry, Subject, WAITING, WAYPOINT_ACCEPTED,
 };
 use crate::policy::{Policy, condition_against};
 use crate::state::snapshot::Snapshot;
@@ -217,6 +217,18 @@ fn is_needless_waypoint_report(snapshot: &Snapshot, policy: &Policy, entry: &Sta
 // === impl ControllerStatus ===
 
 impl ControllerStatus {
+    /// The report that an accepted policy is not in force yet.
+    pub fn waiting(&self) -> Option<&Report> {
+        let waits = |report: &&Report| {
+            let condition = &report.condition;
+            condition.is_current
+                && !condition.holds
+                && ENFORCEMENT.contains(&&*condition.name)
+                && WAITING.contains(&&*condition.reason)
+        };
+        self.reports.iter().find(waits)
+    }
+
     /// Collects the reports about a policy.
     pub fn collect(snapshot: &Snapshot, policy: &Policy) -> Self {
         let entries = entries(snapshot, policy);

@@ -7,7 +7,7 @@ use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::Object;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    ParentAttachment, RouteKindConflicts, attachment, delegated, gateway_of, unreached,
+    ParentAttachment, RouteKindConflicts, delegated, gateway_of, parent_attachment, unreached,
 };
 
 /// A route that sends requests to a backend, and a Gateway or mesh Service that the requests come through.
@@ -41,7 +41,7 @@ fn parents(
 ) -> Vec<ObjectKey> {
     let mut owners = Vec::new();
     for parent in route.parents() {
-        match attachment(route_kind_conflicts, route, parent) {
+        match parent_attachment(route_kind_conflicts, route, parent) {
             ParentAttachment::Attached(places) => {
                 owners.extend(places.into_iter().map(|place| place.object));
             }

@@ -11,7 +11,7 @@ use crate::model::maps::HashMap;
 use crate::model::object::{Object, is_route};
 use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
-use crate::topology::attachment_cost;
+use crate::topology::parent_attachment_cost;
 use crate::topology::reports::controller;
 
 /// The senders of each backend that was asked for, found once: thousands of routes may name one, and many policies.
@@ -74,7 +74,7 @@ impl SendersOfBackends {
     pub(super) fn leading<'s>(&self, snapshot: &Snapshot, senders: &'s Senders) -> &'s [Leading] {
         senders.leading.get_or_init(|| {
             let routes = senders.naming.iter().map(|naming| &naming.route);
-            let costs = routes.map(|route| attachment_cost(snapshot, route));
+            let costs = routes.map(|route| parent_attachment_cost(snapshot, route));
             self.charge(costs.sum());
             let leading = leading_routes(snapshot, &senders.backend);
             let leading = leading.map(|LeadingRoute { route, parent }| Leading {

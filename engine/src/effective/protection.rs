@@ -28,7 +28,9 @@ mod at_listeners;
 mod behind_errors;
 mod certain;
 mod contributions;
+mod external_auth_filters;
 mod gateway_client_certificates;
+mod left_mesh;
 mod listener_effects;
 mod listener_tls;
 mod loss;
@@ -36,6 +38,7 @@ mod newly_failing;
 mod no_longer_failing;
 mod open_targets;
 mod other_kinds;
+mod own_fields;
 mod provided;
 mod remedy;
 mod weakened_by_objects;
@@ -45,18 +48,19 @@ pub use at_listeners::lost_at_listeners;
 use behind_errors::provided_behind_errors;
 pub use certain::{certainly_provided, requests_without_policies};
 use contributions::Contributions;
+pub use external_auth_filters::{EXTERNAL_AUTH, EXTERNAL_AUTH_FILTER, loses_filter};
+use gateway_client_certificates::BeforeAndAfter;
 pub use gateway_client_certificates::own_client_certificates;
-use gateway_client_certificates::{BeforeAndAfter, lost_by_gateways};
-use listener_tls::lost_tls;
+use listener_tls::opened_without_tls;
 pub use loss::ProtectionLoss;
 use newly_failing::NewlyFailing;
 pub use no_longer_failing::{AcceptedPolicy, all_lost_by_acceptance, lost_by_acceptance};
-use open_targets::{is_closed_without_policy, lost_by_targets};
+use open_targets::is_closed_without_policy;
 use other_kinds::OtherKinds;
+pub use own_fields::lost_by_own_fields;
 pub use provided::Coverage;
 use provided::Provided;
 pub use remedy::{Remedy, remedies};
-use weakened_by_objects::lost_by_named_objects;
 
 /// The name of the protection by client certificates in profiles.
 pub const CLIENT_CERTIFICATES: &str = "client certificates";
@@ -197,19 +201,6 @@ fn losses<'a, P: Ord>(
         part,
     )?);
     Some(all_losses)
-}
-
-/// The protections that objects give up by their own fields: the client certificates that Gateways among them no longer ask for, TLS
-/// of their listeners, the protections of targets that now let every request pass, and those by policies that name one of the objects.
-pub fn lost_by_own_fields(
-    [before, after]: [&mut Resolver<'_>; 2],
-    objects: &[ObjectKey],
-) -> Vec<(GroupKind, ProtectionLoss)> {
-    let mut lost = lost_by_gateways([before, after], objects);
-    lost.extend(lost_tls([before.snapshot(), after.snapshot()], objects));
-    lost.extend(lost_by_targets([before, after], objects));
-    lost.extend(lost_by_named_objects([before, after], objects));
-    lost
 }
 
 /// The protections of a kind, by name, that requests lose if they take other paths: those `before` the change, and those

@@ -22,7 +22,7 @@ use crate::policy::{ListenerFacts, Policy};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{AncestorPath, to_route};
 
-mod attached;
+mod object_attachments;
 mod on_rule;
 mod path_context;
 mod policy_list;
@@ -33,7 +33,7 @@ mod settings_by_place;
 mod stack_level;
 mod target_fields_cache;
 
-use attached::ObjectAttachments;
+use object_attachments::ObjectAttachments;
 pub(super) use on_rule::{OnRoute, OnRule, rules_with_filters};
 pub(super) use path_context::PathContext;
 use path_context::RejectionsByAncestor;

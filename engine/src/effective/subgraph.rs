@@ -19,7 +19,7 @@ use crate::topology::reports::of_route;
 use crate::topology::{
     AncestorPath, AncestorPaths, DelegatedPaths, ListenerHostname, ListenerPath,
     PoliciesByHostname, RouteKindConflicts, SharedAncestorPaths, fits_service, gateway_of,
-    listeners, listeners_of, may_accept, may_keep_out, through_hidden, through_listeners,
+    listener_acceptance, listeners_of, may_accept, may_keep_out, through_hidden, through_listeners,
     through_service,
 };
 
@@ -112,7 +112,7 @@ impl ListenerOwner {
             Node::Service { .. } => Vec::new(),
             _ => return None,
         };
-        let hostnames = listeners(snapshot, object).map_or_else(Vec::new, |all| {
+        let hostnames = listener_acceptance(snapshot, object).map_or_else(Vec::new, |all| {
             let indexes = 0..listeners_of(object).len();
             let hostname = |i| ListenerHostname::for_listener(snapshot, object, &all, i);
             indexes.map(hostname).collect()

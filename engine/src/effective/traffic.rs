@@ -11,9 +11,9 @@ use crate::state::grants::routes_into;
 use crate::state::snapshot::{Snapshot, class_key};
 use crate::topology::delegation::delegated_to;
 use crate::topology::{
-    ListenerEndpoint, ParentAttachment, RouteKindConflicts, all_in_common, attachment, delegated,
-    gateways_around, listener_endpoint, listeners, missing_class, not_usable, owners_of,
-    routes_in_conflict_at, unreached,
+    ListenerEndpoint, ParentAttachment, RouteKindConflicts, all_in_common, delegated,
+    gateways_around, listener_acceptance, listener_endpoint, missing_class, not_usable, owners_of,
+    parent_attachment, routes_in_conflict_at, unreached,
 };
 
 mod hostnames_of_new_listeners;
@@ -425,7 +425,7 @@ fn owners_concerned(states: [&Snapshot; 2], objects: &[ObjectKey]) -> BTreeSet<O
     }
     let [before, after] = states;
     let differs = |owner: &ObjectKey| {
-        let known = |snapshot: &Snapshot| listeners(snapshot, snapshot.get(owner)?);
+        let known = |snapshot: &Snapshot| listener_acceptance(snapshot, snapshot.get(owner)?);
         known(before) != known(after)
     };
     let mut concerned = BTreeSet::new();
@@ -478,7 +478,7 @@ fn endpoints(
     };
     let mut by_endpoint = BTreeMap::new();
     for parent in parents {
-        let places = match attachment(route_kind_conflicts, route, parent) {
+        let places = match parent_attachment(route_kind_conflicts, route, parent) {
             ParentAttachment::Attached(places) => places,
             ParentAttachment::Unknown(_) => vec![parent.object.whole()],
             ParentAttachment::Delegated(_) | ParentAttachment::NotAttached { .. } => continue,

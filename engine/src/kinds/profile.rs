@@ -116,6 +116,8 @@ pub struct Profile {
     pub no_proxy_when: Fact<FieldConditions>,
     /// Labels of Namespaces in which nothing in front of a Service reads policies without a target.
     pub no_mesh_labels: Fact<BTreeMap<Arc<str>, Arc<str>>>,
+    /// Labels of Namespaces whose Pods get a proxy that reads the policies, with their values; no values mean any.
+    pub mesh_labels: Fact<BTreeMap<Arc<str>, Vec<Arc<str>>>>,
     /// The labels by which a Service names the Gateway in front of it, for kinds whose policies on the Service apply only there.
     pub gateway_by_label: Fact<Option<GatewayByLabel>>,
     /// The labels of the Pods of Gateways, for kinds whose selectors of Pods apply to the Gateways.

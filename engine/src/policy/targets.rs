@@ -261,7 +261,7 @@ fn entry<'a>(
     if let Ok(target) = &mut target
         && let Some(right) = right_kind(&target.gk, profile)
     {
-        if *profile.name_comparison != NameComparison::IgnoreCase {
+        if *profile.name_comparison != NameComparison::IgnoreCase && target.gk.kind != right.kind {
             spelling = Some(("kind", target.gk.kind.to_string(), right.kind.to_string()));
         }
         target.gk = right;
@@ -326,15 +326,17 @@ fn knows_kinds(profile: &Profile, field: &RefField, target: &TargetRef, guessed:
 
 /// Whether no certain fact rules out the section of a target.
 fn may_take_section(profile: &Profile, target: &TargetRef, field: &RefField) -> bool {
+    if target.is_whole() {
+        return !field.needs_section;
+    }
     let is_said = profile.allow.as_ref().is_some_and(Fact::is_stated);
-    target.is_whole()
-        || field.sections != Some(false)
-            && !section::has_none(&target.gk)
-            && (!is_said || profile.takes_section_of(&target.gk))
+    field.sections != Some(false)
+        && !section::has_none(&target.gk)
+        && (!is_said || profile.takes_section_of(&target.gk))
 }
 
-/// The kind that was meant if only the case differs: a kind of Gateway API, a core kind, or one that the policy kind
-/// allows.
+/// The kind that was meant if only the case differs, or the group where it is not compared: a kind of Gateway API, a core kind, or one
+/// that the policy kind allows.
 fn right_kind(written: &GroupKind, profile: &Profile) -> Option<GroupKind> {
     let known = gateway_kinds()
         .chain(["Namespace", "Service"].map(GroupKind::core))
@@ -345,8 +347,11 @@ fn right_kind(written: &GroupKind, profile: &Profile) -> Option<GroupKind> {
                 .flat_map(|fact| fact.value.iter().map(|a| a.gk.clone())),
         );
     let loosely = *profile.name_comparison == NameComparison::IgnoreCase;
+    let any_group = *profile.name_comparison == NameComparison::AnyGroup;
     let same_group = |group: &str| {
-        *written.group == *group || (loosely && written.group.eq_ignore_ascii_case(group))
+        any_group
+            || *written.group == *group
+            || (loosely && written.group.eq_ignore_ascii_case(group))
     };
     let mut alike =
         known.filter(|gk| same_group(&gk.group) && gk.kind.eq_ignore_ascii_case(&written.kind));

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::attached::{Attached, attached};
 use super::choice::{Choice, MatchingRule};
 use super::choose::Hosts;
 use super::criterion::Criterion;
 use super::hostname::ListenerHosts;
-use super::listeners::OwnedListener;
+use super::listener_routes::{ListenerRoutes, listener_routes};
+use super::listeners::ListenerCandidate;
 use super::messages;
 use super::request::Request;
 use super::{MatchResult, Matching, NotTaken, Stage};
@@ -39,12 +39,12 @@ pub(super) struct AtListeners<'a, 'm> {
 
 /// A listener with the routes that refer to it.
 struct Point<'a> {
-    entry: OwnedListener<'a>,
+    entry: ListenerCandidate<'a>,
     /// The host of the request, as routes of the listener see it.
     host: Option<String>,
     /// The hostnames that the listener leaves to others.
     hostname: ListenerHostname,
-    candidates: Attached<'a>,
+    candidates: ListenerRoutes<'a>,
 }
 
 // === impl AtListeners ===
@@ -54,15 +54,15 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     pub(super) fn new(
         matching: &'m Matching<'a>,
         request: &'m Request,
-        (taking, others): (&[OwnedListener<'a>], &[OwnedListener<'a>]),
+        (taking, others): (&[ListenerCandidate<'a>], &[ListenerCandidate<'a>]),
         rules: ControllerRules,
     ) -> Self {
-        let point = |entry: &OwnedListener<'a>| {
+        let point = |entry: &ListenerCandidate<'a>| {
             let own = entry.own(matching.snapshot());
             Point {
                 entry: *entry,
                 host: entry.name_for_routes(request),
-                candidates: attached(matching.snapshot(), &own),
+                candidates: listener_routes(matching.snapshot(), &own),
                 hostname: own.hostname,
             }
         };

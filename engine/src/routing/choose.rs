@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::attached::{Attached, Delegation};
 use super::choice::{Choice, MatchingRule, Miss, PathSpecificity};
 use super::criterion::Criterion;
 use super::delegated::DelegatedRoute;
 use super::dropped_rules::is_dropped;
 use super::holds::{self, Aspect, Evaluation, Mismatch};
 use super::hostname::{self, HostMatch, ListenerHosts};
+use super::listener_routes::{Delegation, ListenerRoutes};
 use super::messages;
 use super::rank::{Rank, RankContext, RankedRule, kind_of};
 use super::request::Request;
@@ -29,7 +29,7 @@ struct Candidate<'a, 'b> {
     /// The requests that reach each of its rules, if routes delegate to it, and these routes.
     below: Option<&'b DelegatedRoute<'a>>,
     /// The listener, if its controller follows delegation.
-    at: Option<&'b Attached<'a>>,
+    at: Option<&'b ListenerRoutes<'a>>,
 }
 
 /// Whether the hostnames of routes matter.
@@ -76,7 +76,7 @@ impl<'a> Matching<'a> {
         &self,
         request: &Request,
         hosts: Hosts<'_>,
-        at_listener: &Attached<'a>,
+        at_listener: &ListenerRoutes<'a>,
     ) -> Choice<'a> {
         let at = at_listener.facts.map(|_| at_listener);
         let attached = at_listener.routes.iter().map(|route| Candidate {

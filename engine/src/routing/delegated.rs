@@ -7,7 +7,7 @@ use crate::model::level::{Level, Step};
 use crate::model::object::{Object, RouteMatch};
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::delegated_to;
-use crate::topology::{DelegatedPaths, OwnListener, RouteKindConflicts, controller_facts};
+use crate::topology::{DelegatedPaths, ListenerWithOwner, RouteKindConflicts, controller_facts};
 
 /// A route on one way of requests through routes that delegate.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct DelegatedRoute<'a> {
 /// The facts of the controller of a listener about delegation, if it follows delegation.
 pub(super) fn facts_at<'a>(
     snapshot: &'a Snapshot,
-    own_listener: &OwnListener<'_>,
+    own_listener: &ListenerWithOwner<'_>,
 ) -> Option<&'a DelegationFile> {
     snapshot.delegations().next()?;
     let facts = controller_facts(snapshot, &own_listener.owner.key)?;
@@ -35,7 +35,7 @@ pub(super) fn facts_at<'a>(
 /// The routes that those attached to a listener delegate to, once for each way; sorted.
 pub(super) fn delegated_at<'a>(
     snapshot: &'a Snapshot,
-    own_listener: &OwnListener<'_>,
+    own_listener: &ListenerWithOwner<'_>,
     attached: &[&'a Arc<Object>],
 ) -> Vec<DelegatedRoute<'a>> {
     let listener = own_listener

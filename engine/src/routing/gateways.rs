@@ -8,7 +8,7 @@ use super::backends::{Answer, Backend, answer, backends, of_backend, uncovered};
 use super::choice::MatchingRule;
 use super::filters::RedirectContext;
 use super::hostname::Specificity;
-use super::listeners::{OwnedListener, Socket, of_gateway};
+use super::listeners::{ListenerCandidate, Socket, of_gateway};
 use super::messages;
 use super::mirrors::mirrors;
 use super::object_filters;
@@ -44,7 +44,7 @@ impl<'a> Matching<'a> {
         let outside = outside.iter().filter(|entry| entry.would_take(request));
         let outside: BTreeSet<&ObjectKey> = outside.map(|entry| &entry.owner.key).collect();
         let fitting = entries.iter().filter(|entry| entry.fits(request)).copied();
-        let (mixed, fitting): (Vec<OwnedListener<'a>>, Vec<_>) =
+        let (mixed, fitting): (Vec<ListenerCandidate<'a>>, Vec<_>) =
             fitting.partition(|entry| entry.fault == Some(ListenerFault::IncompatibleProtocol));
         if fitting.is_empty() && !mixed.is_empty() {
             let entry_point = EntryPoint::Gateway {
@@ -55,7 +55,7 @@ impl<'a> Matching<'a> {
             let missed = MatchResult::missed(entry_point, Stage::ListenerConflict, why, Vec::new());
             return vec![noting(self.snapshot, missed, outside)];
         }
-        let mut sockets: BTreeMap<Socket, Vec<OwnedListener<'a>>> = BTreeMap::new();
+        let mut sockets: BTreeMap<Socket, Vec<ListenerCandidate<'a>>> = BTreeMap::new();
         for entry in fitting {
             sockets.entry(entry.socket()).or_default().push(entry);
         }
@@ -64,8 +64,10 @@ impl<'a> Matching<'a> {
                 gateway: gateway.key.clone(),
                 port: request.port,
             };
-            let near: BTreeSet<(u16, String)> =
-                entries.iter().map(OwnedListener::socket_words).collect();
+            let near: BTreeSet<(u16, String)> = entries
+                .iter()
+                .map(ListenerCandidate::socket_words)
+                .collect();
             let near = near.into_iter().map(|(_, words)| words).collect();
             let why = format!("no listener takes {}", sent(request));
             let missed = MatchResult::missed(entry_point, Stage::Port, why, near);
@@ -95,15 +97,15 @@ impl<'a> Matching<'a> {
         &self,
         request: &Request,
         gateway: &'a Arc<Object>,
-        entries: &[OwnedListener<'a>],
+        entries: &[ListenerCandidate<'a>],
     ) -> Vec<MatchResult> {
         let fitting = entries.iter().filter_map(|entry| {
             let specificity = entry.specificity(request)?;
             Some((specificity, *entry))
         });
-        let (conflicted, fitting): (Vec<_>, Vec<(Specificity, OwnedListener<'a>)>) =
+        let (conflicted, fitting): (Vec<_>, Vec<(Specificity, ListenerCandidate<'a>)>) =
             fitting.partition(|(_, entry)| entry.fault.is_some());
-        let conflicted: Vec<OwnedListener<'a>> =
+        let conflicted: Vec<ListenerCandidate<'a>> =
             conflicted.into_iter().map(|(_, entry)| entry).collect();
         let Some(best) = fitting.iter().map(|(specificity, _)| *specificity).max() else {
             let entry_point = EntryPoint::Gateway {
@@ -115,7 +117,7 @@ impl<'a> Matching<'a> {
                 let stage = Stage::ListenerConflict;
                 return vec![MatchResult::missed(entry_point, stage, why, Vec::new())];
             }
-            let there = entries.iter().filter_map(OwnedListener::hostname);
+            let there = entries.iter().filter_map(ListenerCandidate::hostname);
             let there = there.map(ToString::to_string);
             let name = entries.first().and_then(|entry| entry.name_of(request));
             let words = name.clone().unwrap_or_else(|| request.host_words());
@@ -132,16 +134,16 @@ impl<'a> Matching<'a> {
         let (first, others): (Vec<_>, Vec<_>) = fitting
             .into_iter()
             .partition(|(specificity, _)| *specificity == best);
-        let first: Vec<OwnedListener<'a>> = first.into_iter().map(|(_, entry)| entry).collect();
+        let first: Vec<ListenerCandidate<'a>> = first.into_iter().map(|(_, entry)| entry).collect();
         if let Some(entry) = first.iter().find(|entry| reads_only_http(request, entry)) {
             return vec![terminated(request, entry)];
         }
-        let mut others: Vec<(Specificity, OwnedListener<'a>)> = others;
+        let mut others: Vec<(Specificity, ListenerCandidate<'a>)> = others;
         others.sort_by(|(one, _), (other, _)| other.cmp(one));
         let others = others.into_iter().map(|(_, entry)| entry);
         let others = others.filter(|entry| !reads_only_http(request, entry));
-        let others: Vec<OwnedListener<'a>> = others.collect();
-        let at = |taking: &[OwnedListener<'a>], others: &[OwnedListener<'a>]| {
+        let others: Vec<ListenerCandidate<'a>> = others.collect();
+        let at = |taking: &[ListenerCandidate<'a>], others: &[ListenerCandidate<'a>]| {
             AtListeners::new(self, request, (taking, others), rules).result()
         };
         let is_full = rules
@@ -152,9 +154,9 @@ impl<'a> Matching<'a> {
             rules.isolation,
             Some(ListenerIsolation::NoneWithTls | ListenerIsolation::EqualOwnHostnames)
         );
-        let is_alone = is_full || !(by_hosts || first.iter().all(OwnedListener::is_plain_http));
+        let is_alone = is_full || !(by_hosts || first.iter().all(ListenerCandidate::is_plain_http));
         let outcomes: Vec<MatchResult> = if is_alone {
-            let alone = |entry: &OwnedListener<'a>| match rejected_as_misdirected(
+            let alone = |entry: &ListenerCandidate<'a>| match rejected_as_misdirected(
                 request, entry, entries, rules,
             ) {
                 Some(refused) => Some(refused),
@@ -162,7 +164,7 @@ impl<'a> Matching<'a> {
             };
             first.iter().filter_map(alone).collect()
         } else {
-            let all: Vec<OwnedListener<'a>> = first.into_iter().chain(others).collect();
+            let all: Vec<ListenerCandidate<'a>> = first.into_iter().chain(others).collect();
             at(&all, &[]).into_iter().collect()
         };
         let outcomes_with_notes = outcomes.into_iter().map(|mut outcome| {
@@ -187,7 +189,7 @@ impl<'a> Matching<'a> {
     pub(super) fn taken(
         &self,
         request: &Request,
-        entry: &OwnedListener<'a>,
+        entry: &ListenerCandidate<'a>,
         matching_rule: &MatchingRule<'a>,
     ) -> MatchResult {
         let scheme = request.scheme.map_or_else(
@@ -332,12 +334,12 @@ fn noting<'k>(
 }
 
 /// Whether a request is a TLS connection that is not for HTTP, and a listener reads HTTP requests alone.
-fn reads_only_http(request: &Request, entry: &OwnedListener<'_>) -> bool {
+fn reads_only_http(request: &Request, entry: &ListenerCandidate<'_>) -> bool {
     request.scheme == Some(Scheme::Tls) && &*entry.listener.protocol == "HTTPS"
 }
 
 /// The result for a TLS connection with the server name of a listener that reads HTTP requests alone.
-fn terminated(request: &Request, entry: &OwnedListener<'_>) -> MatchResult {
+fn terminated(request: &Request, entry: &ListenerCandidate<'_>) -> MatchResult {
     let name = request.server_name();
     let why = format!(
         "the server name {} is that of {}, which terminates TLS and reads HTTP requests",
@@ -351,8 +353,8 @@ fn terminated(request: &Request, entry: &OwnedListener<'_>) -> MatchResult {
 /// The result for a request that arrives on a connection to one listener with the host of another, if the controller rejects it.
 fn rejected_as_misdirected(
     request: &Request,
-    entry: &OwnedListener<'_>,
-    all: &[OwnedListener<'_>],
+    entry: &ListenerCandidate<'_>,
+    all: &[ListenerCandidate<'_>],
     rules: ControllerRules,
 ) -> Option<MatchResult> {
     let rejects = rules.rejects_misdirected_requests;
@@ -372,8 +374,8 @@ fn rejected_as_misdirected(
 /// 421).
 fn misdirected(
     request: &Request,
-    entry: &OwnedListener<'_>,
-    all: &[OwnedListener<'_>],
+    entry: &ListenerCandidate<'_>,
+    all: &[ListenerCandidate<'_>],
 ) -> Option<String> {
     let sni = request.sni.as_ref()?;
     if &*entry.listener.protocol != "HTTPS" {
@@ -381,7 +383,7 @@ fn misdirected(
     }
     let host = request.hostname();
     let accepted = all.iter().filter(|other| other.fault.is_none());
-    let specificity = |other: &OwnedListener<'_>| other.fit_name(host.as_deref());
+    let specificity = |other: &ListenerCandidate<'_>| other.fit_name(host.as_deref());
     let best = accepted.filter_map(|other| Some((specificity(other)?, other)));
     let best = best.max_by_key(|(specificity, _)| *specificity)?;
     let own = specificity(entry);

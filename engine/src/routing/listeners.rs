@@ -8,13 +8,13 @@ use super::{EntryPoint, ListenerEntry};
 use crate::model::object::{Listener, Object};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    ListenerFault, ListenerHostname, OwnListener, TrafficType, acceptance_of, listeners,
-    listeners_of,
+    ListenerFault, ListenerHostname, ListenerWithOwner, TrafficType, acceptance_of,
+    listener_acceptance, listeners_of,
 };
 
 /// A listener and its owner.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OwnedListener<'a> {
+pub(super) struct ListenerCandidate<'a> {
     pub(super) gateway: &'a Arc<Object>,
     /// The Gateway itself, or a `ListenerSet`.
     pub(super) owner: &'a Arc<Object>,
@@ -37,14 +37,14 @@ pub(super) struct Socket {
 pub(super) fn of_gateway<'a>(
     snapshot: &'a Snapshot,
     gateway: &'a Arc<Object>,
-) -> (Vec<OwnedListener<'a>>, Vec<OwnedListener<'a>>) {
+) -> (Vec<ListenerCandidate<'a>>, Vec<ListenerCandidate<'a>>) {
     let (mut joined, mut outside) = (Vec::new(), Vec::new());
     for (key, accepted) in acceptance_of(snapshot, gateway).owners() {
         let Some(owner) = snapshot.get(key) else {
             continue;
         };
         let entries = listeners_of(owner).iter().enumerate();
-        let entries = entries.map(|(i, listener)| OwnedListener {
+        let entries = entries.map(|(i, listener)| ListenerCandidate {
             gateway,
             owner,
             listener,
@@ -60,9 +60,9 @@ pub(super) fn of_gateway<'a>(
     (joined, outside)
 }
 
-// === impl OwnedListener ===
+// === impl ListenerCandidate ===
 
-impl<'a> OwnedListener<'a> {
+impl<'a> ListenerCandidate<'a> {
     /// The hostname, if the protocol supports one.
     pub(super) fn hostname(&self) -> Option<&'a Arc<str>> {
         let named = self.traffic_type().has_hostname();
@@ -79,11 +79,11 @@ impl<'a> OwnedListener<'a> {
     }
 
     /// The listener in the form that attachment needs.
-    pub(super) fn own(&self, snapshot: &Snapshot) -> OwnListener<'a> {
-        let all = listeners(snapshot, self.owner);
+    pub(super) fn own(&self, snapshot: &Snapshot) -> ListenerWithOwner<'a> {
+        let all = listener_acceptance(snapshot, self.owner);
         let hostname =
             all.map(|all| ListenerHostname::for_listener(snapshot, self.owner, &all, self.index));
-        OwnListener {
+        ListenerWithOwner {
             owner: self.owner,
             listener: self.listener,
             fault: self.fault,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::choice::{Choice, MatchingRule, Miss, NotTried};
 use super::criterion::Reason;
 use super::hostname::HostMatch;
-use super::listeners::OwnedListener;
+use super::listeners::ListenerCandidate;
 use super::path::Path;
 use super::request::Request;
 use super::spec::MatchSpec;
@@ -142,7 +142,7 @@ fn rule(label: &str) -> String {
 /// Why a listener does not take a route.
 pub(super) fn not_attached(
     snapshot: &Snapshot,
-    entry: &OwnedListener<'_>,
+    entry: &ListenerCandidate<'_>,
     route: &Object,
     parent: &ParentRef,
     why: NotAttachedReason,
@@ -163,18 +163,19 @@ pub(super) fn not_attached(
 }
 
 /// The message if all listeners that match a request are in conflict.
-pub(super) fn conflicted(entries: &[OwnedListener<'_>]) -> String {
-    let names: Vec<String> = entries.iter().map(OwnedListener::text).collect();
+pub(super) fn conflicted(entries: &[ListenerCandidate<'_>]) -> String {
+    let names: Vec<String> = entries.iter().map(ListenerCandidate::text).collect();
     let names = names.join(" and ");
     let protocol =
-        |entry: &OwnedListener<'_>| entry.fault == Some(ListenerFault::IncompatibleProtocol);
+        |entry: &ListenerCandidate<'_>| entry.fault == Some(ListenerFault::IncompatibleProtocol);
     let is_between_listeners = |why: &ListenerFault| {
         matches!(
             why,
             ListenerFault::SameHostname | ListenerFault::IncompatibleProtocol
         )
     };
-    let other = |entry: &OwnedListener<'_>| entry.fault.filter(|why| !is_between_listeners(why));
+    let other =
+        |entry: &ListenerCandidate<'_>| entry.fault.filter(|why| !is_between_listeners(why));
     if let Some(why) = entries.iter().find_map(other) {
         return format!("{names}: {why}");
     }
@@ -192,11 +193,11 @@ pub(super) fn conflicted(entries: &[OwnedListener<'_>]) -> String {
 }
 
 /// Notes on listeners that also match but are not accepted.
-pub(super) fn not_accepted(entries: &[OwnedListener<'_>]) -> Vec<String> {
+pub(super) fn not_accepted(entries: &[ListenerCandidate<'_>]) -> Vec<String> {
     let conflicts: BTreeSet<ListenerFault> = entries.iter().filter_map(|e| e.fault).collect();
     let notes = conflicts.into_iter().map(|conflict| {
         let alike = entries.iter().filter(|e| e.fault == Some(conflict));
-        let names: Vec<String> = alike.map(OwnedListener::text).collect();
+        let names: Vec<String> = alike.map(ListenerCandidate::text).collect();
         format!("not accepted, for {conflict}: {}", names.join(", "))
     });
     notes.collect()

@@ -8,8 +8,8 @@ use imbl::{OrdMap, OrdSet};
 use serde_json::Value;
 
 use crate::kinds::profile::{Profile, ProfileRules, is_policy_kind};
-use crate::model::acceptance::GatewayListeners;
 use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::listener_acceptance::GatewayListeners;
 use crate::model::maps::HashSet;
 use crate::model::object::{Annotations, Crd, Node, Object};
 use crate::policy::Policy;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::acceptance::listener_at;
+use super::accepted_listeners::listener_at;
 use super::{controller_facts, gateway_of};
 use crate::kinds::profile::AskedClientCertificates;
 use crate::model::ids::{ObjectKey, Place};

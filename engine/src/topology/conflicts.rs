@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::acceptance::ListenerFault;
+use crate::model::listener_acceptance::ListenerFault;
 use crate::model::object::Listener;
 
 /// The traffic that a listener's protocol carries.

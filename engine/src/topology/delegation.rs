@@ -248,7 +248,9 @@ pub fn why_not(snapshot: &Snapshot, parent: &Object, child: &Object) -> String {
         return format!("no rule of {above} delegates to {route}");
     }
     if has_hostnames(child) {
-        return format!("{route} has hostnames: it can only have those of {above}");
+        return format!(
+            "{route} sets hostnames, but a route to which {above} delegates must leave them empty"
+        );
     }
     if !leading
         .iter()

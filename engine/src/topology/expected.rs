@@ -1,10 +1,10 @@
 //! Listeners and routes that are not accepted whatever their controllers report. Such a report says no more than that, and is out of date
 //! where a change lets them in.
 
-use super::accept::{NotAttachedReason, OwnListener, why_not_attached};
-use super::acceptance::{listeners, listeners_of};
-use crate::model::acceptance::ListenerFault;
+use super::accepted_listeners::{listener_acceptance, listeners_of};
+use super::route_acceptance::{ListenerWithOwner, NotAttachedReason, why_not_attached};
 use crate::model::ids::ObjectKey;
+use crate::model::listener_acceptance::ListenerFault;
 use crate::model::object::ParentRef;
 use crate::state::snapshot::Snapshot;
 
@@ -16,7 +16,7 @@ impl Snapshot {
         let Some(owner) = self.get(owner) else {
             return false;
         };
-        let Some(known) = listeners(self, owner) else {
+        let Some(known) = listener_acceptance(self, owner) else {
             return true;
         };
         let index = listeners_of(owner)
@@ -33,10 +33,10 @@ impl Snapshot {
         let Some((route, owner)) = self.get(route).zip(owner) else {
             return true;
         };
-        let Some(known) = listeners(self, owner) else {
+        let Some(known) = listener_acceptance(self, owner) else {
             return true;
         };
-        OwnListener::all(self, owner, &known).all(|own| {
+        ListenerWithOwner::all(self, owner, &known).all(|own| {
             let why = why_not_attached(self, &own, route, parent);
             !matches!(
                 why,

@@ -8,13 +8,13 @@ use super::conflicts::TrafficType;
 use super::controller_facts;
 use super::hostnames::{above, in_common};
 use crate::kinds::profile::ListenerIsolation;
-use crate::model::acceptance::{ListenerFault, Listeners, NarrowerHostnames};
 use crate::model::ids::ObjectKey;
+use crate::model::listener_acceptance::{ListenerAcceptance, ListenerFault, NarrowerHostnames};
 use crate::model::object::{Listener, Object};
 use crate::state::snapshot::Snapshot;
 
 /// The listeners of one owner, with the conflict of each.
-pub(super) type OwnListeners<'a> = (&'a [Listener], &'a [Option<ListenerFault>]);
+pub(super) type ListenersAndFaults<'a> = (&'a [Listener], &'a [Option<ListenerFault>]);
 
 /// The hostname of a listener, and which of its requests go to other listeners.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ pub struct ListenerHostname {
 /// For each listener, owner by owner, the narrower hostnames of other listeners on its port that are accepted, or of all others:
 /// one that lost its hostname to another has the same as that one.
 pub(super) fn narrower(
-    owners: &[OwnListeners<'_>],
+    owners: &[ListenersAndFaults<'_>],
     of_invalid: bool,
 ) -> Vec<Box<[Option<Arc<NarrowerHostnames>>]>> {
     let takes = |conflict: &Option<ListenerFault>| of_invalid || conflict.is_none();
@@ -134,7 +134,7 @@ impl ListenerHostname {
     pub fn for_listener(
         snapshot: &Snapshot,
         owner: &Object,
-        all: &Listeners,
+        all: &ListenerAcceptance,
         index: usize,
     ) -> Self {
         Self::with(snapshot, owner, all, index, |listener| {
@@ -147,7 +147,7 @@ impl ListenerHostname {
     pub fn if_kept_apart(
         snapshot: &Snapshot,
         owner: &Object,
-        all: &Listeners,
+        all: &ListenerAcceptance,
         index: usize,
     ) -> Self {
         Self::with(snapshot, owner, all, index, |listener| {
@@ -158,7 +158,7 @@ impl ListenerHostname {
     fn with(
         snapshot: &Snapshot,
         owner: &Object,
-        all: &Listeners,
+        all: &ListenerAcceptance,
         index: usize,
         isolation: impl FnOnce(&Listener) -> ListenerIsolation,
     ) -> Self {
@@ -247,8 +247,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{ListenerHostname, narrower};
-    use crate::model::acceptance::NarrowerHostnames;
     use crate::model::ids::GroupKind;
+    use crate::model::listener_acceptance::NarrowerHostnames;
     use crate::model::object::Object;
 
     fn listener(name: &str, narrower: &[&str], is_isolated: bool) -> ListenerHostname {

@@ -1,11 +1,13 @@
 //! Why no request arrives at a Gateway, a `ListenerSet` or a listener, in words.
 
-use super::acceptance::{NotAccepted, PROTOCOLS, listeners, listeners_of, unaccepted};
+use super::accepted_listeners::{
+    NotAccepted, PROTOCOLS, listener_acceptance, listeners_of, unaccepted,
+};
 use super::gateway_of;
 use super::reports::{controller, of_class, of_listener};
-use crate::model::acceptance::{ListenerFault, SetRejection};
 use crate::model::hint::{nearest, quoted};
 use crate::model::ids::{ObjectKey, Place};
+use crate::model::listener_acceptance::{ListenerFault, SetRejection};
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
 
@@ -38,7 +40,7 @@ pub fn why_not_joined(snapshot: &Snapshot, set: &Object) -> String {
         return no_parent(&set.key);
     };
     let gateway = &parent.object;
-    match listeners(snapshot, set).and_then(|listeners| listeners.rejection()) {
+    match listener_acceptance(snapshot, set).and_then(|listeners| listeners.rejection()) {
         Some(SetRejection::Missing | SetRejection::Unknown) => not_there(snapshot, gateway),
         Some(SetRejection::NoGateway) => no_parent(gateway),
         Some(SetRejection::NotAllowed) => format!(
@@ -89,7 +91,7 @@ pub fn reason_for_all_listeners(snapshot: &Snapshot, owner: &Object) -> Option<S
 /// The reasons for which listeners of an owner are not accepted, each with the names of its listeners, in the order of the spec.
 fn rejections<'a>(snapshot: &Snapshot, owner: &'a Object) -> Vec<(Vec<&'a str>, String)> {
     let mut refusals: Vec<(Vec<&str>, String)> = Vec::new();
-    let known = listeners(snapshot, owner);
+    let known = listener_acceptance(snapshot, owner);
     let conflicts = known.iter().flat_map(|known| known.faults());
     for (listener, refusal) in listeners_of(owner).iter().zip(conflicts) {
         let Some(why) = *refusal else { continue };

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::accept::{NotAttachedReason, rejected_filter};
-use super::acceptance::listeners_of;
+use super::accepted_listeners::listeners_of;
 use super::not_accepted_reason::conflict;
 use super::reports::of_route;
+use super::route_acceptance::{NotAttachedReason, rejected_filter};
 use crate::model::hint::nearest;
 use crate::model::ids::GroupKind;
 use crate::model::object::{From, Listener, Object, ParentRef};

@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::accept::{OwnListener, why_not_attached};
-use super::acceptance::{listeners, listeners_of};
+use super::accepted_listeners::{listener_acceptance, listeners_of};
 use super::hostnames::{above, intersect};
 use super::isolation::ListenerHostname;
+use super::route_acceptance::{ListenerWithOwner, why_not_attached};
 use super::{DelegatedPaths, controller_facts};
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 use crate::model::maps;
@@ -108,7 +108,7 @@ pub fn routes_in_conflict_at<'a>(
 
 /// The routes that a listener keeps out for older ones: of the other kind, unless its controller serves both, or all but the oldest
 /// if it serves one alone.
-pub fn kept_out(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut {
+pub fn kept_out(snapshot: &Snapshot, own: &ListenerWithOwner<'_>) -> KeptOut {
     let facts = controller_facts(snapshot, &own.owner.key);
     let mut one_route = facts
         .into_iter()
@@ -127,7 +127,7 @@ pub fn kept_out(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut {
 }
 
 /// The routes that a controller may keep out of a listener for older ones of the other kind, if it is not known whether it does.
-pub fn perhaps_kept_out(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut {
+pub fn perhaps_kept_out(snapshot: &Snapshot, own: &ListenerWithOwner<'_>) -> KeptOut {
     match serves_both(snapshot, own.owner) {
         None => younger_of_other_kind(snapshot, own),
         Some(_) => KeptOut::default(),
@@ -147,8 +147,8 @@ pub fn perhaps_rejected_for(snapshot: &Snapshot, route: &Object) -> Option<Arc<O
         if snapshot.naming(&owner.key).take(MOST_COMPARED + 1).count() > MOST_COMPARED {
             return None;
         }
-        let all = listeners(snapshot, owner)?;
-        for own in OwnListener::all(snapshot, owner, &all) {
+        let all = listener_acceptance(snapshot, owner)?;
+        for own in ListenerWithOwner::all(snapshot, owner, &all) {
             if why_not_attached(snapshot, &own, route, parent).is_some() {
                 continue;
             }
@@ -159,7 +159,7 @@ pub fn perhaps_rejected_for(snapshot: &Snapshot, route: &Object) -> Option<Arc<O
 }
 
 /// The routes that share a hostname of a listener with older ones of the other kind.
-fn younger_of_other_kind(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut {
+fn younger_of_other_kind(snapshot: &Snapshot, own: &ListenerWithOwner<'_>) -> KeptOut {
     let mut kinds = [HTTP, GRPC].into_iter();
     if !kinds.all(|kind| has_other_kind(snapshot, own.owner, kind)) {
         return KeptOut::default();
@@ -171,7 +171,7 @@ fn younger_of_other_kind(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut 
 /// The routes of some kinds that a listener accepts if it keeps none out, the oldest first.
 fn accepted<'a>(
     snapshot: &'a Snapshot,
-    own: &OwnListener<'a>,
+    own: &ListenerWithOwner<'a>,
     is_of_kinds: impl Fn(&GroupKind) -> bool,
 ) -> Vec<&'a Arc<Object>> {
     let routes = snapshot.naming(&own.owner.key);
@@ -234,10 +234,10 @@ impl<'a> RouteKindConflicts<'a> {
             return (known.clone(), 0);
         }
         let kept_out_routes = listeners_of(owner).get(index).map(|listener| {
-            let all = listeners(self.snapshot, owner);
+            let all = listener_acceptance(self.snapshot, owner);
             let hostname =
                 all.map(|all| ListenerHostname::for_listener(self.snapshot, owner, &all, index));
-            let own = OwnListener {
+            let own = ListenerWithOwner {
                 owner,
                 listener,
                 fault: None,

@@ -16,8 +16,8 @@ use crate::engine::model::object::{ClientCertificates, Node, Object, is_route};
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::delegation::delegated_to;
 use crate::engine::topology::{
-    ParentAttachment, RouteKindConflicts, attachment, delegated, gateway_client_certificates,
-    listeners_of,
+    ParentAttachment, RouteKindConflicts, delegated, gateway_client_certificates, listeners_of,
+    parent_attachment,
 };
 
 /// Listeners and routes of a `GatewayClass`, Gateway, `ListenerSet` or Namespace.
@@ -97,7 +97,7 @@ pub(super) fn overview(resolver: &mut Resolver<'_>, place: &Place) -> Option<Ove
         let mut listeners: BTreeSet<Place> = BTreeSet::new();
         for parent in parents {
             if let ParentAttachment::Attached(places) =
-                attachment(&mut route_kind_conflicts, &route, parent)
+                parent_attachment(&mut route_kind_conflicts, &route, parent)
             {
                 listeners.extend(places);
             }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::overview::overview;
 use super::paths::on;
+use super::rejected_above::add_rejected_above;
 use super::routes::{on_routes, using};
 use super::{OfTarget, OnBackend, PolicyOnObject, Relation};
 use crate::answer::controller_status::{FromStatus, in_words};
@@ -20,7 +21,7 @@ use crate::engine::attachment::reports::ControllerStatus;
 use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::level::Level;
-use crate::engine::model::object::{Node, Object};
+use crate::engine::model::object::{Node, Object, is_route};
 use crate::engine::model::section;
 use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::Snapshot;
@@ -28,17 +29,18 @@ use crate::engine::status::conditions::{
     Accepted, State, TargetAttachment, TargetStatus, attachments, disagreement, partly_rejected,
     rejections_on, shadowed, status_on_paths,
 };
+use crate::engine::topology::{ParentAttachment, RouteKindConflicts, parent_attachment};
 
 /// The policies that are attached at an object or above it, by policy and by the place of attachment.
-type PoliciesAtOrAbove = BTreeMap<(ObjectKey, Place), PolicyAtOrAbove>;
+pub(super) type PoliciesAtOrAbove = BTreeMap<(ObjectKey, Place), PolicyAtOrAbove>;
 
 /// A policy at an object or above it.
-struct PolicyAtOrAbove {
-    policy: Arc<Policy>,
+pub(super) struct PolicyAtOrAbove {
+    pub(super) policy: Arc<Policy>,
     /// The level of the place that it is attached to.
-    level: Level,
+    pub(super) level: Level,
     /// Its outcome on the paths through the object.
-    status: TargetStatus,
+    pub(super) status: TargetStatus,
 }
 
 /// Describes an object or section, with the effective policies on the routes to it.
@@ -97,12 +99,15 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
         shadowed(resolver, own, &mut over.status);
     }
     refused(resolver, place, &mut policies_over);
+    let listeners = listeners_reaching(resolver, key);
+    if is_route(&key.gk) {
+        add_rejected_above(resolver, &listeners, &mut policies_over);
+    }
     let object = resolver.snapshot().get(key).cloned();
     let hostnames = match object.as_ref().map(|object| &object.node) {
         Some(Node::Route { hostnames, .. }) => hostnames.iter().map(ToString::to_string).collect(),
         _ => Vec::new(),
     };
-    let listeners = listeners_reaching(resolver, key);
     OfTarget {
         object: Named::from(place),
         not_looked_up: object.is_none() && !resolver.snapshot().lacks(key),
@@ -332,22 +337,33 @@ fn listeners_reaching(resolver: &mut Resolver<'_>, key: &ObjectKey) -> BTreeSet<
     listeners
 }
 
-/// The parents of a route that do not accept it.
+/// The parents of a route that do not accept it. Of parents of which nothing is known, `problems` says so.
 fn not_attached_to(
     resolver: &Resolver<'_>,
     key: &ObjectKey,
     listeners: &BTreeSet<Place>,
 ) -> Vec<Named> {
-    let Some(Node::Route { parents, .. }) = resolver.snapshot().get(key).map(|o| &o.node) else {
+    let snapshot = resolver.snapshot();
+    let Some(route) = snapshot.get(key) else {
         return Vec::new();
     };
-    let not_taken = parents.iter().filter(|parent| {
+    let mut route_kind_conflicts = RouteKindConflicts::new(snapshot);
+    let not_taken = route.parents().iter().filter(|parent| {
         let mut listeners = listeners.iter();
-        !listeners.any(|listener| {
+        let is_reached = listeners.any(|listener| {
             let section = parent.section.as_ref();
             listener.object == parent.object
                 && section.is_none_or(|name| listener.section.as_ref() == Some(name))
-        })
+        });
+        !is_reached
+            && match parent_attachment(&mut route_kind_conflicts, route, parent) {
+                ParentAttachment::Unknown(_) => false,
+                // Neither a Service nor a route has listeners.
+                ParentAttachment::Attached(_) | ParentAttachment::Delegated(_) => {
+                    parent.object.gk.has_listeners()
+                }
+                ParentAttachment::NotAttached { .. } => true,
+            }
     });
     let places: BTreeSet<Place> = not_taken
         .map(|parent| Place {

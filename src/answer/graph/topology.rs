@@ -10,8 +10,8 @@ use crate::engine::model::section;
 use crate::engine::state::snapshot::class_key;
 use crate::engine::topology::delegation::{delegates, facts_of};
 use crate::engine::topology::{
-    ParentAttachment, RouteKindConflicts, attachment, delegated, not_usable, unaccepted, unreached,
-    unusable, why_not_joined,
+    ParentAttachment, RouteKindConflicts, delegated, not_usable, parent_attachment, unaccepted,
+    unreached, unusable, why_not_joined,
 };
 
 /// Adds every object of the Gateway API and the objects that they refer to.
@@ -66,7 +66,7 @@ fn attach(
     parent: &ParentRef,
 ) {
     let of_mesh = parent.object.gk.is_core("Service");
-    let (at, why) = match attachment(route_kind_conflicts, route, parent) {
+    let (at, why) = match parent_attachment(route_kind_conflicts, route, parent) {
         ParentAttachment::Attached(places) => {
             for place in places {
                 let above = sketch.place(&place, of_mesh);

@@ -7,17 +7,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::LostProtection;
+use super::request_losses::{RequestProtectionLoss, losses, lost_filter};
 use crate::answer::explanation::effective_at;
-use crate::answer::named::{KindName, Named, named};
+use crate::answer::named::Named;
 use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::is_there;
-use crate::engine::effective::protection::{Coverage, lost_between, provided};
-use crate::engine::kinds::profile::Profile;
 use crate::engine::merge::EffectivePolicy;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::{Node, Object, is_route};
 use crate::engine::model::shared::Shared;
-use crate::engine::model::wording;
 use crate::engine::routing::{
     EntryPoint, MatchResult, MatchedRule, Matching, Outcome, SampleRequest, methods,
 };
@@ -80,10 +78,13 @@ struct ServingRule {
 type BackendPort = (ObjectKey, Option<u16>, Option<Arc<str>>);
 
 /// A state with the requests of its routes.
-struct Side<'m, 'a> {
-    matching: &'m Matching<'a>,
-    resolver: Resolver<'a>,
+pub(super) struct Side<'m, 'a> {
+    pub(super) matching: &'m Matching<'a>,
+    pub(super) resolver: Resolver<'a>,
 }
+
+/// The rule that takes requests after the change, and the protection that they lose.
+type LostKey = (Place, RequestProtectionLoss);
 
 /// Compares which rules take the requests of routes before and after a change of `objects`.
 pub(in crate::answer) fn requests(
@@ -120,12 +121,18 @@ pub(in crate::answer) fn requests(
         let losses = if is_answered {
             Vec::new()
         } else {
-            losses(
+            let mut losses = losses(
                 &mut side_before,
                 &taken_before,
                 &mut side_after,
                 &taken_after,
-            )
+            );
+            losses.extend(lost_filter(
+                [before, after],
+                &mut side_after.resolver,
+                [&old.rule, &new.rule],
+            ));
+            losses
         };
         for loss in losses {
             let from = lost.entry((new.rule.clone(), loss)).or_default();
@@ -371,109 +378,14 @@ impl<'m, 'a> Side<'m, 'a> {
     }
 
     /// The effective policies of a kind on a request.
-    fn effective(&mut self, kind: &GroupKind, taken: &MatchResult) -> Vec<Shared<EffectivePolicy>> {
+    pub(super) fn effective(
+        &mut self,
+        kind: &GroupKind,
+        taken: &MatchResult,
+    ) -> Vec<Shared<EffectivePolicy>> {
         let profile = self.matching.snapshot().profile(kind);
         profile.map_or_else(Vec::new, |profile| {
             effective_at(&mut self.resolver, taken, profile)
         })
-    }
-}
-
-/// A protection that a request loses.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct RequestProtectionLoss {
-    protection: String,
-    kind: GroupKind,
-    by: BTreeSet<ObjectKey>,
-    settings: Vec<String>,
-    is_partial: bool,
-    /// Whether only the requests lose it that go to one of several backends.
-    is_divided: bool,
-}
-
-/// The rule that takes requests after the change, and the protection that they lose.
-type LostKey = (Place, RequestProtectionLoss);
-
-/// The protections that a request has before a change, and not or only partly after it.
-fn losses(
-    side_before: &mut Side<'_, '_>,
-    before: &MatchResult,
-    side_after: &mut Side<'_, '_>,
-    after: &MatchResult,
-) -> Vec<RequestProtectionLoss> {
-    let (snapshot, later) = (
-        side_before.matching.snapshot(),
-        side_after.matching.snapshot(),
-    );
-    let protecting = snapshot.used_kinds().filter_map(|kind| {
-        let profile: &Arc<Profile> = snapshot.profile(kind)?;
-        (!profile.protects.is_empty()).then_some((kind, profile))
-    });
-    let mut losses = Vec::new();
-    for (kind, profile) in protecting {
-        let (effective_before, effective_after) = (
-            side_before.effective(kind, before),
-            side_after.effective(kind, after),
-        );
-        let lost = lost_between(
-            profile,
-            (snapshot, &effective_before),
-            (later, &effective_after),
-        );
-        // Requests that are divided among backends lose it if one of these is without it.
-        let keeps = |name: &Arc<str>| {
-            let mut paths = effective_after.iter();
-            paths.any(|path| provided(later, profile, path).any(|kept| kept == name))
-        };
-        losses.extend(lost.into_iter().map(|(protection, lost)| {
-            let is_divided = keeps(&protection);
-            RequestProtectionLoss {
-                protection: protection.to_string(),
-                kind: kind.clone(),
-                settings: lost
-                    .settings
-                    .keys()
-                    .map(|path| wording::field(path))
-                    .collect(),
-                is_partial: is_divided || lost.remains > Coverage::NoRequests,
-                is_divided,
-                by: lost.by,
-            }
-        }));
-    }
-    losses
-}
-
-// === impl RequestProtectionLoss ===
-
-impl RequestProtectionLoss {
-    /// The loss of a rule that takes requests of other rules.
-    fn into_lost_protection(
-        self,
-        rule: &Place,
-        from: &BTreeMap<Place, BTreeSet<String>>,
-    ) -> LostProtection {
-        let reasons = from.iter().map(|(before, requests)| {
-            if before == rule && self.is_divided {
-                "a part of its requests comes by another listener or goes to another backend"
-                    .to_owned()
-            } else if before == rule {
-                "its requests come by another listener or go to another backend".to_owned()
-            } else {
-                let requests = wording::first(requests);
-                format!("{before} took {requests} before the change")
-            }
-        });
-        LostProtection {
-            object: Named::from(rule),
-            protection: self.protection,
-            policy_kind: KindName::from(&self.kind),
-            from: named(&self.by),
-            settings: self.settings,
-            opened: Vec::new(),
-            partly: self.is_partial,
-            reasons: reasons.collect(),
-            remedy: None,
-        }
     }
 }

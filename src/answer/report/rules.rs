@@ -106,7 +106,7 @@ pub fn rule(code: Code) -> Rule {
         ),
         Code::Rejected => (
             "The controllers of the kind reject the policy, or attache expects them to",
-            "Nothing of it is in force. The message has the reason: change what it names, or the objects that clash with it.",
+            "No part of the policy is in force. Change what the message names, or the objects that conflict with it.",
         ),
         Code::Overridden => (
             "Other policies override the policy everywhere",

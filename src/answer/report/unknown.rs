@@ -37,7 +37,10 @@ pub fn unknown_kinds<'a>(
 ) -> Vec<Finding> {
     let mut by_kind: BTreeMap<&GroupKind, Vec<&ObjectKey>> = BTreeMap::new();
     for key in objects {
-        if snapshot.profile(&key.gk).is_some() || is_target_kind(&key.gk) {
+        if snapshot.profile(&key.gk).is_some()
+            || snapshot.is_no_policy_kind(&key.gk)
+            || is_target_kind(&key.gk)
+        {
             continue;
         }
         let is_misspelt = misspelt(snapshot, &key.gk).is_some();

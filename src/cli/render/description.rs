@@ -121,7 +121,8 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
     if only {
         return text;
     }
-    let caveats = about.policies.iter();
+    let on_backends = about.backends.iter().flat_map(|backend| &backend.policies);
+    let caveats = about.policies.iter().chain(on_backends);
     let caveats = caveats.map(|policy_state| (&policy_state.policy, &policy_state.caveats));
     text.push_str(&phrases::caveats(caveats, style, ""));
     if about.overview.is_some() {

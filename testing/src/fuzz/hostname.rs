@@ -3,7 +3,7 @@
 use attache::engine::model::ids::GroupKind;
 use attache::engine::model::object::{Node, Object};
 use attache::engine::state::snapshot::Snapshot;
-use attache::engine::topology::{ListenerHostname, OwnListener, why_not_attached};
+use attache::engine::topology::{ListenerHostname, ListenerWithOwner, why_not_attached};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
@@ -50,7 +50,7 @@ fn takes(listener: &str, route: &[&str]) -> bool {
     else {
         panic!("no Gateway, or no route");
     };
-    let own = OwnListener {
+    let own = ListenerWithOwner {
         owner: &gateway,
         listener: &listeners[0],
         fault: None,

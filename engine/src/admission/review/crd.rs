@@ -129,7 +129,7 @@ fn code_and_message(departure: &Departure) -> (Code, String) {
         ),
         Departure::BothForms => (
             Code::CrdBothForms,
-            "nothing keeps spec.targetRef and spec.targetRefs apart; write the rule !(has(self.targetRef) && has(self.targetRefs))".to_owned(),
+            "a policy can set both spec.targetRef and spec.targetRefs; add the rule !(has(self.targetRef) && has(self.targetRefs))".to_owned(),
         ),
         Departure::NoNames(path) => (
             Code::CrdStrategy,
@@ -149,7 +149,7 @@ fn code_and_message(departure: &Departure) -> (Code, String) {
         ),
         Departure::NoSettings => (
             Code::CrdSpecEmpty,
-            "spec has targets and nothing to set".to_owned(),
+            "spec has target fields and no settings; add a field that policies can set".to_owned(),
         ),
     }
 }

@@ -11,7 +11,7 @@ use crate::model::object::{Node, Object};
 use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    ListenerFault, listeners, listeners_of, missing_class, why_not_joined, why_unaccepted,
+    ListenerFault, listener_acceptance, listeners_of, missing_class, why_not_joined, why_unaccepted,
 };
 
 /// Findings on a Gateway or a `ListenerSet` as it is in the snapshot.
@@ -49,7 +49,7 @@ fn class(snapshot: &Snapshot, gateway: &Object) -> Option<Finding> {
 
 /// The findings on listeners that are not accepted; one on a `ListenerSet` that is not part of its Gateway.
 fn unaccepted(snapshot: &Snapshot, owner: &Arc<Object>) -> Vec<Finding> {
-    let Some(acceptance) = listeners(snapshot, owner) else {
+    let Some(acceptance) = listener_acceptance(snapshot, owner) else {
         return Vec::new();
     };
     let finding = |message: String, subject: &str| {

@@ -161,7 +161,7 @@ impl TakenFromOthers {
         match self {
             Self::TooMuch => {}
             Self::Nothing | Self::Weakened(..) => {
-                "it has no settings, and there is no policy of its kind that it replaces"
+                "it has no settings, and there is no policy of its kind that it replaces; add settings or delete it"
                     .clone_into(&mut empty.message);
             }
             Self::These(_, all) => {

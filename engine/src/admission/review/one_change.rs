@@ -300,7 +300,7 @@ pub(super) fn sections(
     });
     let findings = on_gone.map(|(policy, section)| {
         let message = format!(
-            "{} targets {noun} {section:?}, which this change removes",
+            "{} targets {noun} {section:?}, which this change removes; change its target or delete it",
             policy.key()
         );
         orphaned(Code::SectionOrphaned, &new.key, policy, message)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::fuel::too_much;
 use super::precedence_reason::precedence_reason;
-use crate::admission::finding::{Code, Finding, Severity};
+use crate::admission::finding::{Code, Finding};
 use crate::admission::validate::{validate, validate_read};
 use crate::attachment::conflict::overlap;
 use crate::attachment::rejection::RejectionEffect;
@@ -23,6 +23,7 @@ use crate::status::conditions::{
 };
 use crate::topology::reports::controller;
 
+use super::refused_policy::{is_refused, lost_if_let_through};
 use super::stored_faults::warn_of_stored;
 use super::{losses, one_change, status_disagreement};
 use crate::attachment::Attachment;
@@ -48,10 +49,11 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
         return Vec::new();
     };
     warn_of_stored(&mut findings, &findings_before);
+    let mut resolver = Resolver::bounded(&after);
     if is_refused(policy, &findings) {
+        findings.extend(lost_if_let_through(before.as_ref(), &mut resolver, policy));
         return findings;
     }
-    let mut resolver = Resolver::bounded(&after);
     let status = status(&mut resolver, policy);
     if resolver.is_spent() {
         findings.push(too_much(&key, "the effect of this policy"));
@@ -102,6 +104,7 @@ pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy)
                 &status(resolver, policy),
             ));
         }
+        findings.extend(lost_if_let_through(None, resolver, policy));
         return findings;
     }
     let status = status(resolver, policy);
@@ -116,16 +119,6 @@ pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy)
     }
     findings.extend(in_force(resolver, policy, &status));
     findings
-}
-
-/// Whether a policy will have no effect because it is refused. An unknown section of one target may be let through by configuration,
-/// and leaves its other targets as they are.
-fn is_refused(policy: &Policy, findings: &[Finding]) -> bool {
-    let mut denied = findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Deny);
-    let has_others = policy.targets.len() > 1;
-    denied.any(|finding| !(has_others && finding.code == Code::SectionUnknown))
 }
 
 /// Findings on the controllers of the kind, and on the policies that override this one.
@@ -459,9 +452,9 @@ fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus
         compared += policy.leaves() + other.policy.leaves() + other.policy.reading_cost();
         let older = other.policy.precedence() < policy.precedence();
         let wins = if older {
-            "its value"
+            "its value is in force, because it is older"
         } else {
-            "the value of this policy"
+            "the value of this policy is in force"
         };
         let room = most - findings.len();
         let fields = field_conflicts(policy, &other.policy);
@@ -469,10 +462,7 @@ fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus
             findings.push(too_much());
         }
         for field in fields.into_iter().take(room) {
-            let message = format!(
-                "{} sets another value; {wins} is in force",
-                other.policy.key()
-            );
+            let message = format!("{} sets another value; {wins}", other.policy.key());
             let mut finding = Finding::new(Code::FieldConflict, policy.key(), message)
                 .at(&field)
                 .about(format!("{} {field}", target.target));

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use super::fuel::too_much;
 use super::lost_protection::lost_by_requests;
-use crate::admission::finding::Finding;
+use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
-use crate::effective::protection::{Coverage, LostSources, lost_between};
+use crate::effective::protection::{
+    Coverage, EXTERNAL_AUTH, EXTERNAL_AUTH_FILTER, LostSources, loses_filter, lost_between,
+};
 use crate::effective::renames::renamed_sections;
 use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
@@ -29,7 +31,7 @@ pub(super) fn findings(
     }
     let mut kinds = kinds_on_rules([before, after], &new.key);
     kinds.extend(kinds_with_filters(after, [old, new]));
-    if kinds.is_empty() {
+    if kinds.is_empty() && !may_lose_filter(old) {
         return Vec::new();
     }
     let renames = renamed_sections([before, after], &new.key);
@@ -47,6 +49,9 @@ pub(super) fn findings(
         let (from, to) = (new.key.section(from), new.key.section(to));
         if renames.later_place(&from) == to {
             continue;
+        }
+        if loses_filter([before, after], &mut resolver_after, &from, &to) {
+            findings.push(without_filter([&from, &to], &requests));
         }
         for kind in &kinds {
             let Some(profile) = after.profile(kind) else {
@@ -69,6 +74,21 @@ pub(super) fn findings(
         }
     }
     findings
+}
+
+/// Whether a rule of a route has an `ExternalAuth` filter, without which other rules may take its requests.
+fn may_lose_filter(route: &Object) -> bool {
+    let mut types = route.filters().flat_map(|filters| &filters.types);
+    types.any(|name| **name == *EXTERNAL_AUTH)
+}
+
+fn without_filter([from, to]: [&Place; 2], requests: &BTreeSet<String>) -> Finding {
+    let message = format!(
+        "{to} takes {}, which {from} took before, without its {EXTERNAL_AUTH_FILTER}",
+        wording::first(requests)
+    );
+    let subject = format!("{EXTERNAL_AUTH_FILTER} from {from} to {to}");
+    Finding::new(Code::ProtectionLost, &to.object, message).about(subject)
 }
 
 fn finding(

@@ -16,8 +16,9 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{delegation_cost, facts_of, unknown_parent};
 use crate::topology::reports::faults;
 use crate::topology::{
-    ParentAttachment, RouteKindConflicts, Unreached, attachment, attachment_cost, controller_facts,
-    delegated, gateway_of, missing_class, not_usable, too_many_delegations, unusable_by,
+    ParentAttachment, RouteKindConflicts, Unreached, controller_facts, delegated, gateway_of,
+    missing_class, not_usable, parent_attachment, parent_attachment_cost, too_many_delegations,
+    unusable_by,
 };
 
 use super::fuel::too_much;
@@ -37,7 +38,7 @@ pub(super) fn findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Find
     let called = |rule: &Rule| rule.filters.as_deref().map_or(0, |all| all.called.len());
     let backends = rules.iter().map(|rule| rule.backends.len() + called(rule));
     let backends: usize = backends.sum();
-    resolver.charge(attachment_cost(snapshot, route) + backends / fuel::FOUND);
+    resolver.charge(parent_attachment_cost(snapshot, route) + backends / fuel::FOUND);
     resolver.charge(delegation_cost(snapshot, route));
     if resolver.is_spent() {
         return vec![too_much(key, "the attachment of this route")];
@@ -61,7 +62,7 @@ pub(super) fn findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Find
     }
     for (i, parent) in parents.iter().enumerate() {
         if let ParentAttachment::NotAttached { why, .. } =
-            attachment(&mut route_kind_conflicts, route, parent)
+            parent_attachment(&mut route_kind_conflicts, route, parent)
         {
             let missing = snapshot.lacks(&parent.object);
             let message = if missing {

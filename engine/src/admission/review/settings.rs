@@ -93,7 +93,7 @@ pub(super) fn in_force_afterwards(snapshot: &Snapshot, all: &[&EffectiveChange])
     } else if requests_fail(snapshot, first) {
         format!("{names} is rejected, so its requests get an error")
     } else if had_its_place {
-        format!("{names} is still there and sets nothing")
+        format!("{names} still replaces it and sets nothing")
     } else {
         format!("{names} replaces it and sets nothing")
     }

@@ -45,7 +45,7 @@ pub(super) fn findings(policy: &Policy, spec: &Value, entries: &[TargetEntry<'_>
 pub(super) fn unread(policy: &Policy, spec: &Value) -> Vec<Finding> {
     let hidden = hidden(spec, &policy.profile).into_iter();
     let findings = hidden.map(|(field, by)| {
-        let message = format!("it is not read where spec.{by} is set; keep one of them");
+        let message = format!("it is ignored because spec.{by} is set; remove one of them");
         Finding::new(Code::TargetBothForms, policy.key(), message)
             .at(format!("spec.{field}"))
             .about(field)

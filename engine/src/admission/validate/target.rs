@@ -455,7 +455,10 @@ fn ambiguous(
 ) -> Option<Finding> {
     is_ambiguous(object, name).then(|| {
         let noun = section_noun(&object.key.gk).unwrap_or("section");
-        let message = format!("{} has more than one {noun} {name:?}", object.key);
+        let message = format!(
+            "{} has more than one {noun} {name:?}; rename one of them",
+            object.key
+        );
         Finding::new(Code::SectionAmbiguous, policy.key(), message)
             .at(format!("{}.{}", entry.path, entry.field.section_member()))
             .about(format!("{}#{name}", object.key))

@@ -14,8 +14,8 @@ use crate::model::level::Level;
 use crate::model::object::{Node, Object, is_route};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    AncestorPath, ParentAttachment, RouteKindConflicts, attachment, gateway_of, in_common,
-    listener_endpoint,
+    AncestorPath, ParentAttachment, RouteKindConflicts, gateway_of, in_common, listener_endpoint,
+    parent_attachment,
 };
 
 /// Whether policies of a kind do not reach a route through the listener of an ancestor path, or not for all requests, because a
@@ -60,7 +60,8 @@ pub fn narrower_listeners(
     let mut narrower = BTreeMap::new();
     for route in own.into_iter().chain(of_gateway) {
         for parent in route.parents() {
-            let ParentAttachment::Attached(places) = attachment(&mut conflicts, route, parent)
+            let ParentAttachment::Attached(places) =
+                parent_attachment(&mut conflicts, route, parent)
             else {
                 continue;
             };

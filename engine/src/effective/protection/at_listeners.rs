@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::gateway_client_certificates::lost_at_new_listeners;
 use super::listener_effects::ListenerEffects;
-use super::{AtPath, LostSources, ProtectionLoss};
+use super::{AtPath, LostSources, ProtectionLoss, opened_without_tls};
 use crate::effective::Resolver;
 use crate::effective::traffic::Opened;
 use crate::kinds::profile::{Class, Profile, Protection};
 use crate::model::ids::{GroupKind, ObjectKey};
 
 /// The protections that routes lose by the listeners that a change opens to them, while all listeners by which their
-/// requests came before provided them. One loss for each kind and protection.
+/// requests came before provided them; TLS of the listeners is one of them. One loss for each kind and protection.
 pub fn lost_at_listeners(
     [resolver_before, resolver_after]: [&mut Resolver<'_>; 2],
     opened: &BTreeMap<ObjectKey, Opened>,
@@ -25,6 +25,10 @@ pub fn lost_at_listeners(
     }
     let mut losses = Vec::new();
     let snapshot = resolver_before.snapshot();
+    losses.extend(opened_without_tls(
+        [snapshot, resolver_after.snapshot()],
+        opened,
+    ));
     let (mut before, mut after) = (
         ListenerEffects::new(resolver_before),
         ListenerEffects::new(resolver_after),

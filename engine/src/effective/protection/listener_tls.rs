@@ -1,14 +1,15 @@
-//! TLS that listeners give up: their requests are sent in plain text.
+//! TLS that listeners give up, or that routes lose by listeners without it: requests are sent in plain text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::{Coverage, ProtectionLoss};
-use crate::model::ids::{GroupKind, ObjectKey};
+use crate::effective::traffic::Opened;
+use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::json_text::JsonText;
-use crate::model::object::Listener;
+use crate::model::object::{Listener, Node};
 use crate::state::snapshot::Snapshot;
 
 /// The name of the protection, for users.
@@ -42,6 +43,45 @@ pub(super) fn lost_tls(
         Some((key.gk.clone(), loss))
     });
     losses.collect()
+}
+
+/// The routes that get requests through listeners without TLS after a change, while all listeners by which their requests came before
+/// had it. `None` if there is no such route; a route that only redirects loses nothing.
+pub(super) fn opened_without_tls(
+    [before, after]: [&Snapshot; 2],
+    opened: &BTreeMap<ObjectKey, Opened>,
+) -> Option<(GroupKind, ProtectionLoss)> {
+    let mut loss = ProtectionLoss::named(TLS_OF_LISTENERS);
+    for (route, opened) in opened {
+        let had_tls = |place: &Place| listener_at(before, place).is_some_and(has_tls);
+        if opened.before.is_empty() || !opened.before.iter().all(had_tls) {
+            continue;
+        }
+        let lacks_tls = |place: &&Place| listener_at(after, place).is_some_and(is_plain);
+        let plain: BTreeSet<&Place> = opened.new.iter().filter(lacks_tls).collect();
+        if plain.is_empty() || !sends_to_backends(after, route) {
+            continue;
+        }
+        loss.objects.insert(route.clone());
+        loss.opened.extend(plain.into_iter().cloned());
+        let owners = opened.before.iter().map(|place| place.object.clone());
+        loss.lost.by.extend(owners);
+    }
+    loss.lost.remains = Coverage::NoRequests;
+    let owner = loss.lost.by.first()?.gk.clone();
+    Some((owner, loss))
+}
+
+fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<&'a Listener> {
+    let mut listeners = snapshot.get(&place.object)?.listeners().iter();
+    listeners.find(|listener| place.section.as_ref() == Some(&listener.name))
+}
+
+fn sends_to_backends(snapshot: &Snapshot, route: &ObjectKey) -> bool {
+    snapshot.get(route).is_some_and(|route| match &route.node {
+        Node::Route { rules, .. } => rules.iter().any(|rule| !rule.backends.is_empty()),
+        _ => false,
+    })
 }
 
 fn has_tls(listener: &Listener) -> bool {

@@ -48,6 +48,11 @@ impl ProtectionLoss {
         }
     }
 
+    /// Records sections of its objects that lose it.
+    pub(super) fn add_sections(&mut self, sections: impl IntoIterator<Item = Place>) {
+        self.sections.extend(sections);
+    }
+
     pub(super) fn add(&mut self, object: &ObjectKey, change: &EffectiveChange) {
         if !self.objects.contains(object) {
             self.objects.insert(object.clone());

@@ -77,9 +77,12 @@ impl LostSources {
     ) -> Option<Self> {
         let now = policies_in_force(paths);
         let replacing: BTreeSet<ObjectKey> = now.difference(before).cloned().collect();
+        // Merged with the policies above it, an accepted policy leaves what they provide.
         let protects = |key: &ObjectKey| {
             let policy = snapshot.policy(key);
-            policy.is_none_or(|policy| policy.protects_by(&protection.name))
+            policy.is_none_or(|policy| {
+                policy.protects_by(&protection.name) || policy.chooses_to_merge()
+            })
         };
         if replacing.is_empty() || replacing.iter().any(protects) {
             return None;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Stacks;
-use super::attached::ObjectAttachments;
+use super::object_attachments::ObjectAttachments;
 use crate::attachment::Attachment;
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::Rejection;

@@ -9,8 +9,8 @@ use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    ListenerEndpoint, ListenerHostname, gateways_around, in_common, listener_endpoint, listeners,
-    may_keep_apart, sets_of, unaccepted,
+    ListenerEndpoint, ListenerHostname, gateways_around, in_common, listener_acceptance,
+    listener_endpoint, may_keep_apart, sets_of, unaccepted,
 };
 
 /// The hostnames that new listeners take from routes that are not attached to them.
@@ -121,7 +121,7 @@ fn comes_by(snapshot: &Snapshot, place: &Place, host: &Arc<str>) -> bool {
         let owner = snapshot.get(&place.object)?;
         let mut own = owner.listeners().iter();
         let index = own.position(|listener| Some(&listener.name) == place.section.as_ref())?;
-        let all = listeners(snapshot, owner)?;
+        let all = listener_acceptance(snapshot, owner)?;
         Some(ListenerHostname::if_kept_apart(
             snapshot, owner, &all, index,
         ))

@@ -11,7 +11,7 @@ use super::{ControllerFile, Profile, Source, resolve};
 use crate::model::ids::GroupKind;
 
 /// The files, by project.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 17] = [
     (
         "agentic-networking",
         include_str!("builtin/agentic-networking.yaml"),
@@ -33,6 +33,7 @@ const FILES: [(&str, &str); 16] = [
         "nginx-gateway-fabric",
         include_str!("builtin/nginx-gateway-fabric.yaml"),
     ),
+    ("traefik", include_str!("builtin/traefik.yaml")),
     ("wso2-apk", include_str!("builtin/wso2-apk.yaml")),
 ];
 

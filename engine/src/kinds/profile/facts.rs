@@ -63,6 +63,9 @@ impl Profile {
             shown("targets.noMeshLabels", &self.no_mesh_labels, |v| {
                 json!((!v.is_empty()).then_some(v))
             }),
+            shown("targets.meshLabels", &self.mesh_labels, |v| {
+                json!((!v.is_empty()).then_some(v))
+            }),
             shown("targets.gatewayByLabel", &self.gateway_by_label, |v| {
                 by_label(v.as_ref())
             }),

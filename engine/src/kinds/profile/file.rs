@@ -230,6 +230,9 @@ pub struct Targets {
     /// Labels of Namespaces in which nothing in front of a Service reads policies without a target, whatever they say. One of
     /// `noProxyLabels` beside them takes precedence.
     pub no_mesh_labels: Option<BTreeMap<Arc<str>, Arc<str>>>,
+    /// Labels of Namespaces whose Pods get a proxy that reads the policies, each with its values; an empty list means any value. A
+    /// Namespace that gives up the last of them takes the protections by these policies away.
+    pub mesh_labels: Option<BTreeMap<Arc<str>, Vec<Arc<str>>>>,
     /// The Gateway in front of a Service, if labels name it: policies on the Service apply only at that Gateway.
     pub gateway_by_label: Option<GatewayByLabel>,
     /// The labels of the Pods of a Gateway. A policy that selects Pods by them applies to the Gateway.

@@ -141,6 +141,11 @@ impl ProfileRules {
         self.builtin.get(gk).is_some()
     }
 
+    /// Whether profiles state that a kind is no policy kind, although it may look like one.
+    pub fn excludes(&self, gk: &GroupKind) -> bool {
+        self.is_policy_kind(gk) == Some(false)
+    }
+
     /// Whether profiles state that a kind is, or is not, a policy kind.
     fn is_policy_kind(&self, gk: &GroupKind) -> Option<bool> {
         let file = self.config.get(gk).or_else(|| self.builtin.get(gk))?;

@@ -80,6 +80,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         no_proxy_when: stated(explicit, |p| p.targets.no_proxy_when.clone()),
         no_proxy_labels: stated(explicit, |p| p.targets.no_proxy_labels.clone()),
         no_mesh_labels: stated(explicit, |p| p.targets.no_mesh_labels.clone()),
+        mesh_labels: stated(explicit, |p| p.targets.mesh_labels.clone()),
         gateway_by_label: stated(explicit, |p| p.targets.gateway_by_label.clone().map(Some)),
         gateway_pods: stated(explicit, |p| p.targets.gateway_pods.clone().map(Some)),
         root_namespace: stated(explicit, |p| p.targets.root_namespace.clone().map(Some)),

@@ -267,6 +267,8 @@ pub enum NameComparison {
     CoreAlias,
     /// Ignoring case, and `core` means the empty group.
     IgnoreCase,
+    /// The kind alone: a kind of `allow` may be written with any group.
+    AnyGroup,
 }
 
 /// The policies that may name a kind as their target.

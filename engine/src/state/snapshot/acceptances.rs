@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Snapshot;
-use crate::model::acceptance::GatewayListeners;
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
+use crate::model::listener_acceptance::GatewayListeners;
 
 /// The acceptance by Gateway. Snapshots share it as long as no object changes that it depends on.
 #[derive(Clone, Debug, Default)]

@@ -12,6 +12,11 @@ impl Snapshot {
         self.rules.controller(name)
     }
 
+    /// Whether a kind is known not to be a policy kind, although it may look like one.
+    pub fn is_no_policy_kind(&self, gk: &GroupKind) -> bool {
+        self.rules.excludes(gk)
+    }
+
     /// Whether a controller sends no requests to backends of a kind that others take.
     pub fn rejects_backends(&self, controller: &str, kind: &GroupKind) -> bool {
         self.rules.rejects_backends(controller, kind)

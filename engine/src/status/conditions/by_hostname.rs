@@ -8,7 +8,9 @@ use crate::model::ids::Place;
 use crate::model::wording::first;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
-use crate::topology::{ParentAttachment, PoliciesByHostname, RouteKindConflicts, attachment};
+use crate::topology::{
+    ParentAttachment, PoliciesByHostname, RouteKindConflicts, parent_attachment,
+};
 
 /// The reason if routes are attached to a listener or a `ListenerSet`, and the policies of other listeners apply to their
 /// requests.
@@ -30,7 +32,7 @@ pub(super) fn of_other_listeners(
         let parents = route.parents().iter();
         for parent in parents.filter(|parent| parent.object == owner.key) {
             let ParentAttachment::Attached(listeners) =
-                attachment(&mut route_kind_conflicts, route, parent)
+                parent_attachment(&mut route_kind_conflicts, route, parent)
             else {
                 continue;
             };

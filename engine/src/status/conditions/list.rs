@@ -69,6 +69,13 @@ pub fn conditions(
             programmed.reason = "Reconciling";
             "Its controller has not seen this generation yet".clone_into(&mut programmed.message);
         }
+        if programmed.status
+            && let Some(report) = status.controllers.waiting()
+        {
+            programmed.status = false;
+            programmed.reason = "Reconciling";
+            programmed.message = format!("Its controller reports {report}");
+        }
         conditions.extend([enforced, programmed]);
     }
     conditions

@@ -23,7 +23,7 @@ use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::delegation::{delegates, facts_of, parents_of, unknown_parent, why_not};
 use crate::topology::reports::controller;
 use crate::topology::{
-    ParentAttachment, RouteKindConflicts, attachment, delegated, gateway_of, not_usable,
+    ParentAttachment, RouteKindConflicts, delegated, gateway_of, not_usable, parent_attachment,
     too_many_delegations, unusable_by, why_unaccepted,
 };
 
@@ -306,7 +306,7 @@ fn delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
         return None;
     }
     let is_attached = |reference| {
-        let result = attachment(&mut route_kind_conflicts, route, reference);
+        let result = parent_attachment(&mut route_kind_conflicts, route, reference);
         matches!(result, ParentAttachment::Attached(_))
     };
     let nowhere = !route.parents().iter().any(is_attached);
@@ -319,7 +319,7 @@ fn not_attached(snapshot: &Snapshot, target: &Place) -> Option<String> {
     let Node::Route { parents, .. } = &route.node else {
         return None;
     };
-    match attachment(
+    match parent_attachment(
         &mut RouteKindConflicts::new(snapshot),
         route,
         parents.first()?,

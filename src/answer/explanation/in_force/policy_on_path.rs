@@ -24,6 +24,8 @@ pub(super) struct PolicyOnPath {
     pub(super) conflicted: bool,
     /// Why its controllers reject it.
     pub(super) rejection: Option<Rejected>,
+    /// Whether it has no settings, and replaces nothing.
+    pub(super) adds_nothing: bool,
     /// Why it is not known whether it applies.
     pub(super) unknown: Option<String>,
     /// Whether it is rejected and still replaces policies above it.
@@ -70,6 +72,7 @@ impl PolicyOnPath {
             });
             return;
         }
+        self.adds_nothing |= policy.adds_nothing();
         let outcome = group.outcome_of(policy);
         // A rejected policy may keep its place, without its settings.
         self.is_in_force |= outcome.is_in_force && !policy.is_empty();
@@ -87,6 +90,7 @@ impl PolicyOnPath {
             }
             (false, _) if self.rejection.is_some() => StateOnRequest::Rejected,
             (false, _) if self.conflicted => StateOnRequest::Conflicted,
+            (false, _) if self.adds_nothing => StateOnRequest::NoEffect,
             // A policy without settings has none to lose.
             (_, true) => StateOnRequest::Enforced,
             (false, false) => StateOnRequest::Overridden,
@@ -96,13 +100,16 @@ impl PolicyOnPath {
         } else {
             Vec::new()
         };
+        let sets_nothing = self.adds_nothing && state == StateOnRequest::NoEffect;
+        let by = self.by.iter().filter(|_| !sets_nothing);
+        let reason = self.unknown.or(self.rejection.map(|rejected| rejected.why));
         PolicyOnRequest {
             policy: Named::from(key),
             at: self.at.iter().map(Named::from).collect(),
             state,
-            by: self.by.iter().map(Named::from).collect(),
+            by: by.map(Named::from).collect(),
             lost,
-            reason: self.unknown.or(self.rejection.map(|rejected| rejected.why)),
+            reason: reason.or(sets_nothing.then(|| "it sets nothing".to_owned())),
             caveats: snapshot.policy(key).map_or_else(Vec::new, |policy| {
                 policy.caveats(snapshot).map(str::to_owned).collect()
             }),

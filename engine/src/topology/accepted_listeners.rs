@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
-use super::accept::{allows_listener_set, fits_protocol};
 use super::conflicts::{conflicts, conflicts_with_first};
-use super::isolation::{OwnListeners, narrower};
+use super::isolation::{ListenersAndFaults, narrower};
+use super::route_acceptance::{allows_listener_set, fits_protocol};
 use super::{controller_facts, missing_class, sets_of};
 use crate::kinds::profile::{ControllerFile, RejectedListeners};
-use crate::model::acceptance::{GatewayListeners, ListenerFault, Listeners, SetRejection};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
+use crate::model::listener_acceptance::{
+    GatewayListeners, ListenerAcceptance, ListenerFault, SetRejection,
+};
 use crate::model::object::{Listener, Node, Object};
 use crate::policy::Precedence;
 use crate::state::grants::granted;
@@ -21,19 +23,19 @@ use crate::topology::reports::{is_accepted, of_class, of_listener};
 pub enum NotAccepted {
     /// The `ListenerSet` is not part of a Gateway.
     Set(SetRejection),
-    /// The listener conflicts with another.
+    /// The listener is not accepted.
     Listener(ListenerFault),
-    /// All listeners of the object conflict with others; the conflict of the first.
+    /// No listener of the object is accepted; the fault of the first.
     AllListeners(ListenerFault),
 }
 
 /// The listeners of a Gateway or `ListenerSet`; `None` for other objects.
-pub fn listeners(snapshot: &Snapshot, owner: &Object) -> Option<Arc<Listeners>> {
+pub fn listener_acceptance(snapshot: &Snapshot, owner: &Object) -> Option<Arc<ListenerAcceptance>> {
     match &owner.node {
         Node::Gateway { .. } => of_gateway(snapshot, owner).listeners(&owner.key).cloned(),
         Node::ListenerSet { parent, .. } => {
             let refused = |why| {
-                Some(Arc::new(Listeners::rejected(
+                Some(Arc::new(ListenerAcceptance::rejected(
                     listeners_of(owner).len(),
                     why,
                 )))
@@ -60,7 +62,7 @@ pub fn listeners(snapshot: &Snapshot, owner: &Object) -> Option<Arc<Listeners>> 
 /// Why no request arrives at a Gateway, a `ListenerSet` or a listener; `None` if one may, and for other objects.
 pub fn unaccepted(snapshot: &Snapshot, place: &Place) -> Option<NotAccepted> {
     let owner = snapshot.get(&place.object)?;
-    let known = listeners(snapshot, owner)?;
+    let known = listener_acceptance(snapshot, owner)?;
     match known.rejection() {
         Some(SetRejection::Unknown) => return None,
         Some(why) => return Some(NotAccepted::Set(why)),
@@ -269,14 +271,15 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> GatewayListeners {
     let conflicts = joined.iter().copied().zip(conflicts).map(with_reported);
     let conflicts: Vec<Box<[Option<ListenerFault>]>> = conflicts.collect();
     let each = joined.iter().zip(&conflicts);
-    let each: Vec<OwnListeners<'_>> = each.map(|(owner, c)| (listeners_of(owner), &**c)).collect();
+    let each: Vec<ListenersAndFaults<'_>> =
+        each.map(|(owner, c)| (listeners_of(owner), &**c)).collect();
     let narrower = narrower(&each, among_valid);
     let mut acceptance = GatewayListeners::default();
     for ((owner, conflicts), narrower) in joined.into_iter().zip(conflicts).zip(narrower) {
-        acceptance.add(&owner.key, Listeners::new(conflicts, narrower));
+        acceptance.add(&owner.key, ListenerAcceptance::new(conflicts, narrower));
     }
     for (set, why) in outside {
-        let refused = Listeners::rejected(listeners_of(set).len(), why);
+        let refused = ListenerAcceptance::rejected(listeners_of(set).len(), why);
         acceptance.add(&set.key, refused);
     }
     acceptance

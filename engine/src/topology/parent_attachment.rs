@@ -4,18 +4,20 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::accept::{NotAttachedReason, OwnListener, fits_service, why_not_attached};
-use super::acceptance::{listeners, listeners_of};
+use super::accepted_listeners::{listener_acceptance, listeners_of};
 use super::delegation::{self, Unfollowed};
 use super::not_accepted_reason::{no_parent, not_joined, not_there};
 use super::not_attached_reason::not_attached;
+use super::route_acceptance::{
+    ListenerWithOwner, NotAttachedReason, fits_service, why_not_attached,
+};
 use super::route_kinds::{RouteKindConflicts, kept_out_by, may_keep_out};
 use super::route_path::{Unreached, unreached};
 use super::{AncestorPath, OwnPaths, through_listeners};
 use crate::kinds::profile::DelegationFile;
-use crate::model::acceptance::{Listeners, SetRejection};
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, Place};
 use crate::model::level::Level;
+use crate::model::listener_acceptance::{ListenerAcceptance, SetRejection};
 use crate::model::object::{BackendRef, Listener, Node, Object, ParentRef, is_route};
 use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
@@ -48,7 +50,7 @@ pub struct DelegatedEntry {
 }
 
 /// Resolves a parentRef of a route.
-pub fn attachment(
+pub fn parent_attachment(
     route_kind_conflicts: &mut RouteKindConflicts<'_>,
     route: &Arc<Object>,
     parent: &ParentRef,
@@ -74,7 +76,7 @@ pub fn attachment(
         Node::Service { .. } => refused(format!("{key} has no such port")),
         Node::Route { .. } => below_route(route_kind_conflicts, route, owner),
         Node::Gateway { .. } | Node::ListenerSet { .. } => {
-            let Some(accepted) = listeners(snapshot, owner) else {
+            let Some(accepted) = listener_acceptance(snapshot, owner) else {
                 return refused(no_parent(key));
             };
             match accepted.rejection() {
@@ -86,7 +88,7 @@ pub fn attachment(
             }
         }
         _ if is_of_a_project(&key.gk) => ParentAttachment::Unknown(format!(
-            "whether a {} takes requests is for its own controller to say",
+            "attache does not know whether a {} accepts routes",
             key.gk
         )),
         _ => refused(no_parent(key)),
@@ -100,7 +102,7 @@ fn is_of_a_project(gk: &GroupKind) -> bool {
 }
 
 /// The cost of resolving all parentRefs of a route, in units of fuel.
-pub fn attachment_cost(snapshot: &Snapshot, route: &Object) -> usize {
+pub fn parent_attachment_cost(snapshot: &Snapshot, route: &Object) -> usize {
     let Node::Route {
         parents, hostnames, ..
     } = &route.node
@@ -163,7 +165,7 @@ impl OwnPaths for RouteKindConflicts<'_> {
             let owner = snapshot.get(&parent.object);
             let owner = owner.filter(|owner| Level::is_kind_above_routes(&owner.key.gk));
             if let Some(owner) = owner
-                && let ParentAttachment::Attached(places) = attachment(self, route, parent)
+                && let ParentAttachment::Attached(places) = parent_attachment(self, route, parent)
             {
                 let paths = through_listeners(snapshot, owner).into_iter();
                 let paths = paths.map(|(_, path)| path);
@@ -205,7 +207,7 @@ fn below_route(
 
 fn at_listeners(
     route_kind_conflicts: &mut RouteKindConflicts<'_>,
-    (owner, accepted): (&Object, &Listeners),
+    (owner, accepted): (&Object, &ListenerAcceptance),
     route: &Arc<Object>,
     parent: &ParentRef,
 ) -> ParentAttachment {
@@ -213,7 +215,9 @@ fn at_listeners(
     let mut nearest: Option<(bool, NotAttachedReason, &Listener)> = None;
     let mut winner: Option<Arc<Object>> = None;
     let mut taken = Vec::new();
-    for (i, own) in OwnListener::all(route_kind_conflicts.snapshot(), owner, accepted).enumerate() {
+    for (i, own) in
+        ListenerWithOwner::all(route_kind_conflicts.snapshot(), owner, accepted).enumerate()
+    {
         let listener = own.listener;
         match why_not_attached(route_kind_conflicts.snapshot(), &own, route, parent) {
             None if may_keep_out(route_kind_conflicts.snapshot(), owner, &route.key.gk) => {

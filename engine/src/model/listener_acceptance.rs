@@ -1,6 +1,6 @@
-//! The acceptance of the listeners of a Gateway and of the `ListenerSets` that name it. [`topology::acceptance`] decides.
+//! The acceptance of the listeners of a Gateway and of the `ListenerSets` that name it. [`topology::accepted_listeners`] decides.
 //!
-//! [`topology::acceptance`]: crate::topology::acceptance
+//! [`topology::accepted_listeners`]: crate::topology::accepted_listeners
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -13,12 +13,12 @@ use crate::model::ids::{ObjectKey, PrehashedBuildHasher};
 pub struct GatewayListeners {
     /// The Gateway first, then the `ListenerSets` that it allows, by age and name, then the others.
     order: Vec<ObjectKey>,
-    owners: HashMap<ObjectKey, Arc<Listeners>, PrehashedBuildHasher>,
+    owners: HashMap<ObjectKey, Arc<ListenerAcceptance>, PrehashedBuildHasher>,
 }
 
 /// The listeners of one Gateway or `ListenerSet`, and which of them are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listeners {
+pub struct ListenerAcceptance {
     /// Why none of them is part of a Gateway.
     rejected: Option<SetRejection>,
     /// Why each listener is not accepted, in the order of the spec.
@@ -49,7 +49,7 @@ pub enum SetRejection {
     KindNotServed,
 }
 
-/// Why a listener conflicts with another.
+/// Why a listener is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ListenerFault {
     /// Another has the same port, protocol and, if the protocol has one, hostname.
@@ -82,34 +82,34 @@ pub enum ListenerFault {
 
 impl GatewayListeners {
     /// Adds the listeners of the next owner.
-    pub(crate) fn add(&mut self, owner: &ObjectKey, listeners: Listeners) {
+    pub(crate) fn add(&mut self, owner: &ObjectKey, listeners: ListenerAcceptance) {
         self.order.push(owner.clone());
         self.owners.insert(owner.clone(), Arc::new(listeners));
     }
 
     /// The listeners of the Gateway itself, or of a `ListenerSet` that names it.
-    pub fn listeners(&self, owner: &ObjectKey) -> Option<&Arc<Listeners>> {
+    pub fn listeners(&self, owner: &ObjectKey) -> Option<&Arc<ListenerAcceptance>> {
         self.owners.get(owner)
     }
 
     /// The Gateway first, then the `ListenerSets` that it allows, by age and name, then the others.
-    pub fn owners(&self) -> impl Iterator<Item = (&ObjectKey, &Arc<Listeners>)> {
+    pub fn owners(&self) -> impl Iterator<Item = (&ObjectKey, &Arc<ListenerAcceptance>)> {
         let owners = self.order.iter();
         owners.filter_map(|key| Some((key, self.owners.get(key)?)))
     }
 }
 
-// === impl Listeners ===
+// === impl ListenerAcceptance ===
 
-impl Listeners {
-    /// The listeners of an owner that is part of a Gateway, with the conflict of each in the order of the spec.
+impl ListenerAcceptance {
+    /// The listeners of an owner that is part of a Gateway, with the fault of each in the order of the spec.
     pub(crate) fn new(
-        conflicts: Box<[Option<ListenerFault>]>,
+        faults: Box<[Option<ListenerFault>]>,
         narrower: Box<[Option<Arc<NarrowerHostnames>>]>,
     ) -> Self {
         Self {
             rejected: None,
-            faults: conflicts,
+            faults,
             narrower,
         }
     }

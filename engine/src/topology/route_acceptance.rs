@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::controller_facts;
 use super::isolation::ListenerHostname;
 use crate::kinds::profile::{ControllerFile, UnsupportedFilterEffect};
-use crate::model::acceptance::{ListenerFault, Listeners};
 use crate::model::ids::GroupKind;
+use crate::model::listener_acceptance::{ListenerAcceptance, ListenerFault};
 use crate::model::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
 use crate::model::selector::Labels;
 use crate::state::snapshot::{Snapshot, namespace_key};
@@ -45,7 +45,7 @@ pub enum NotAttachedReason {
 
 /// A listener with its Gateway or `ListenerSet`, and whether it is accepted.
 #[derive(Clone, Debug)]
-pub struct OwnListener<'a> {
+pub struct ListenerWithOwner<'a> {
     /// The Gateway or `ListenerSet`.
     pub owner: &'a Object,
     /// The listener.
@@ -56,14 +56,14 @@ pub struct OwnListener<'a> {
     pub hostname: ListenerHostname,
 }
 
-// === impl OwnListener ===
+// === impl ListenerWithOwner ===
 
-impl<'a> OwnListener<'a> {
+impl<'a> ListenerWithOwner<'a> {
     /// The listeners in the spec of a Gateway or `ListenerSet`, in their order.
     pub(super) fn all(
         snapshot: &Snapshot,
         owner: &'a Object,
-        accepted: &Listeners,
+        accepted: &ListenerAcceptance,
     ) -> impl Iterator<Item = Self> {
         let listeners = owner.listeners().iter().enumerate();
         listeners.map(move |(i, listener)| Self {
@@ -97,14 +97,14 @@ pub fn may_accept(
 }
 
 /// The first reason why a listener does not accept a route with this reference. `None` if it accepts the route,
-/// unless an older route of another kind keeps it out ([`super::kept_out`]).
+/// unless an older route of another kind keeps it out.
 pub fn why_not_attached(
     snapshot: &Snapshot,
-    own: &OwnListener<'_>,
+    own: &ListenerWithOwner<'_>,
     route: &Object,
     parent: &ParentRef,
 ) -> Option<NotAttachedReason> {
-    let OwnListener {
+    let ListenerWithOwner {
         owner, listener, ..
     } = own;
     let unfit = unfit(snapshot, owner, listener, &route.key.gk, parent);

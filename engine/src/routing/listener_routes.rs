@@ -11,13 +11,13 @@ use crate::policy::Precedence;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{delegates, is_dead_end};
 use crate::topology::{
-    KeptOut, NotAttachedReason, OwnListener, controller_facts, kept_out, perhaps_kept_out,
+    KeptOut, ListenerWithOwner, NotAttachedReason, controller_facts, kept_out, perhaps_kept_out,
     why_not_attached,
 };
 
 /// The routes that refer to the owner of a listener, from the point of view of this listener.
 #[derive(Debug)]
-pub(super) struct Attached<'a> {
+pub(super) struct ListenerRoutes<'a> {
     pub(super) snapshot: &'a Snapshot,
     /// The facts of the controller of the listener about delegation, if it follows delegation.
     pub(super) facts: Option<&'a DelegationFile>,
@@ -47,8 +47,11 @@ pub(super) enum Delegation {
 }
 
 /// Sorts the routes that refer to the owner of a listener.
-pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Attached<'a> {
-    let mut attached = Attached {
+pub(super) fn listener_routes<'a>(
+    snapshot: &'a Snapshot,
+    own: &ListenerWithOwner<'_>,
+) -> ListenerRoutes<'a> {
+    let mut attached = ListenerRoutes {
         snapshot,
         facts: facts_at(snapshot, own),
         delegated: Vec::new(),
@@ -92,9 +95,9 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Att
     attached
 }
 
-// === impl Attached ===
+// === impl ListenerRoutes ===
 
-impl Attached<'_> {
+impl ListenerRoutes<'_> {
     /// The delegation by a rule. `above` are the routes above its own.
     pub(super) fn delegation_of(&self, rule: &Rule, place: &Place, above: &[Step]) -> Delegation {
         let Some(facts) = self.facts.filter(|facts| delegates(facts, rule)) else {

@@ -1,0 +1,152 @@
+//! `ExternalAuth` filters that rules of routes give up: their requests are no longer authorized.
+
+use std::collections::BTreeSet;
+
+use super::{Coverage, LostSources, ProtectionLoss, provided};
+use crate::effective::Resolver;
+use crate::effective::renames::renamed_sections;
+use crate::kinds::profile::{Profile, ReplacingFilter};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
+use crate::model::object::{Node, Object, Rule};
+use crate::model::section::rule_label;
+use crate::state::snapshot::Snapshot;
+use crate::topology::controller_facts;
+
+/// The type of the filters.
+pub const EXTERNAL_AUTH: &str = "ExternalAuth";
+
+/// The name of the protection, for users.
+pub const EXTERNAL_AUTH_FILTER: &str = "ExternalAuth filter";
+
+/// The `ExternalAuth` filters that rules of the routes among these objects give up, unless policies authorize the requests in their
+/// place. One loss for each route.
+pub(super) fn lost_filters(
+    [before, after]: [&Snapshot; 2],
+    resolver_after: &mut Resolver<'_>,
+    objects: &[ObjectKey],
+) -> Vec<(GroupKind, ProtectionLoss)> {
+    let routes = objects
+        .iter()
+        .filter(|key| key.gk.is_gateway_api("HTTPRoute"));
+    let losses = routes.filter_map(|key| {
+        let (old, new) = (before.get(key)?, after.get(key)?);
+        if !is_carried_out(before, old) {
+            return None;
+        }
+        let renames = renamed_sections([before, after], key);
+        let with_filter = rules(old).filter(|(_, rule)| has_filter(rule));
+        let places =
+            with_filter.map(|(index, _)| renames.later_place(&key.section(rule_label(old, index))));
+        let opened = places.filter(|place| {
+            let mut later = rules(new);
+            let same = later.find(|(index, _)| Some(rule_label(new, *index)) == place.section);
+            same.is_some_and(|(_, rule)| sends_without_filter(rule))
+                && !is_authorized_by_policies(resolver_after, place)
+        });
+        let opened: BTreeSet<Place> = opened.collect();
+        if opened.is_empty() {
+            return None;
+        }
+        let lost = LostSources {
+            by: BTreeSet::from([key.clone()]),
+            remains: Coverage::NoRequests,
+            ..LostSources::nothing()
+        };
+        let mut loss = ProtectionLoss::of_object(EXTERNAL_AUTH_FILTER, key, lost);
+        loss.add_sections(opened);
+        loss.join_sections(after);
+        Some((key.gk.clone(), loss))
+    });
+    losses.collect()
+}
+
+/// Whether requests that the rule `from` took before a change are authorized by its `ExternalAuth` filter, and by nothing on the rule
+/// `to` that takes them after it.
+pub fn loses_filter(
+    [before, after]: [&Snapshot; 2],
+    resolver_after: &mut Resolver<'_>,
+    from: &Place,
+    to: &Place,
+) -> bool {
+    let has = |state: &Snapshot, place: &Place, condition: fn(&Rule) -> bool| {
+        state.get(&place.object).is_some_and(|route| {
+            let mut rules = rules(route);
+            rules.any(|(index, rule)| {
+                Some(rule_label(route, index)) == place.section && condition(rule)
+            })
+        })
+    };
+    let is_carried_out = || {
+        let route = before.get(&from.object);
+        route.is_some_and(|route| is_carried_out(before, route))
+    };
+    has(before, from, has_filter)
+        && has(after, to, sends_without_filter)
+        && is_carried_out()
+        && !is_authorized_by_policies(resolver_after, to)
+}
+
+fn rules(route: &Object) -> impl Iterator<Item = (usize, &Rule)> {
+    let rules = match &route.node {
+        Node::Route { rules, .. } => &**rules,
+        _ => &[],
+    };
+    rules.iter().enumerate()
+}
+
+fn has_filter(rule: &Rule) -> bool {
+    let mut types = rule.filters.iter().flat_map(|filters| &filters.types);
+    types.any(|name| **name == *EXTERNAL_AUTH)
+}
+
+/// Whether a rule sends requests to backends, and has no such filter.
+fn sends_without_filter(rule: &Rule) -> bool {
+    !rule.backends.is_empty() && !has_filter(rule)
+}
+
+/// Whether a controller of one of its Gateways may carry the filter out.
+fn is_carried_out(snapshot: &Snapshot, route: &Object) -> bool {
+    let mut parents = route.parents().iter();
+    parents.any(|parent| {
+        let facts = controller_facts(snapshot, &parent.object);
+        let unsupported = facts.and_then(|facts| facts.unsupported_filters.as_ref());
+        !unsupported.is_some_and(|facts| facts.of_rules.iter().any(|one| one == EXTERNAL_AUTH))
+    })
+}
+
+/// Whether policies authorize the requests to a rule by the setting that controllers replace by the filter.
+fn is_authorized_by_policies(resolver: &mut Resolver<'_>, rule: &Place) -> bool {
+    let snapshot = resolver.snapshot();
+    snapshot.used_kinds().any(|kind| {
+        let profile = snapshot.profile(kind);
+        profile.is_some_and(|profile| {
+            let mut names = names_of_protections(profile).peekable();
+            names.peek().is_some() && {
+                let names: BTreeSet<&str> = names.collect();
+                let groups = resolver.paths_through(&rule.object, kind).into_iter();
+                let mut at_rule = groups
+                    .filter(|group| {
+                        group.attached
+                            && (group.paths.routes.iter()).any(|path| path.target() == Some(rule))
+                    })
+                    .peekable();
+                at_rule.peek().is_some()
+                    && at_rule.all(|group| {
+                        let mut kept = provided(snapshot, profile, &group.effective);
+                        kept.any(|name| names.contains(&**name))
+                    })
+            }
+        })
+    })
+}
+
+/// The names of the protections by the setting that controllers replace by the filter.
+fn names_of_protections(profile: &Profile) -> impl Iterator<Item = &str> {
+    let facts: &[ReplacingFilter] = &profile.merging.replaced_by_filters;
+    let replaced = facts.iter().filter(|fact| *fact.filter == *EXTERNAL_AUTH);
+    replaced.flat_map(|fact| {
+        let protections = profile.protects.iter();
+        let by_it = protections.filter(|one| one.settings.contains(&fact.setting));
+        by_it.map(|one| &*one.name)
+    })
+}
