@@ -167,7 +167,7 @@ pub struct MatchedRule {
     /// The matching hostname of the route.
     pub hostname: Option<Arc<str>>,
     /// The match of the rule that applies.
-    pub wants: MatchSpec,
+    pub match_spec: MatchSpec,
     /// The types of its filters.
     pub filters: Vec<String>,
     /// The routes that delegate to the route, and their rules, from the top down; empty if none does.
@@ -247,7 +247,7 @@ impl<'a> Matching<'a> {
         }
         let spec = self.specs.get(&route.key).copied();
         let spec = spec.ok_or_else(|| "its spec is not known".to_owned());
-        let rules = spec.and_then(|spec| spec::rules(choose::dialect(route), spec));
+        let rules = spec.and_then(|spec| spec::rules(choose::route_protocol(route), spec));
         let rules = Rc::new(rules);
         let mut known = self.rules.borrow_mut();
         known.insert(route.key.clone(), rules.clone());
@@ -256,7 +256,7 @@ impl<'a> Matching<'a> {
 
     /// The matches of each rule of a route, or an error for a match that cannot be parsed. Empty if the spec of the
     /// route is unknown.
-    pub fn wants(&self, route: &Object) -> Vec<Vec<Result<MatchSpec, String>>> {
+    pub fn match_specs(&self, route: &Object) -> Vec<Vec<Result<MatchSpec, String>>> {
         let rules = self.rules_of(route);
         let rules = rules.as_deref().unwrap_or_default();
         rules.iter().map(|rule| rule.matches.clone()).collect()

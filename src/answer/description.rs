@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Answer;
 use super::controller_status::FromStatus;
-use super::effective::OnPaths;
+use super::effective::EffectiveOnPaths;
 use super::impact::Change;
 use super::kinds::Kind;
 use super::named::Named;
@@ -43,13 +43,13 @@ pub use unreadable_policies::unreadable_policies;
 #[serde(untagged)]
 pub enum Description {
     /// A target, with the policies that apply to it.
-    Target(OfTarget),
+    Target(TargetDescription),
     /// A policy, with its targets and its effect.
-    Policy(OfPolicy),
+    Policy(PolicyDescription),
     /// A workload, with the policies that apply to the Services that select it.
-    Workload(OfWorkload),
+    Workload(WorkloadDescription),
     /// A policy kind, with its facts and its policies.
-    Kind(Box<OfKind>),
+    Kind(Box<KindDescription>),
 }
 
 /// Descriptions of several objects.
@@ -62,7 +62,7 @@ pub struct Descriptions {
 /// The policies that apply to an object or a section of it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct OfTarget {
+pub struct TargetDescription {
     /// The object or section.
     pub object: Named,
     /// Whether objects of its kind are not looked up. Policies may still target it.
@@ -90,16 +90,16 @@ pub struct OfTarget {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Named>,
     /// The effective policies, by kind and path.
-    pub effective: Vec<OnPaths>,
+    pub effective: Vec<EffectiveOnPaths>,
     /// For kinds with effective policies on some paths, the other paths: no policy of the kind applies there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub without: Vec<OnPaths>,
+    pub without: Vec<EffectiveOnPaths>,
     /// The policies on the backends of a route.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub backends: Vec<OnBackend>,
+    pub backends: Vec<PoliciesOnBackend>,
     /// The effective policies on routes to it, for kinds whose policies do not apply to the object itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub on_routes: Vec<OnPaths>,
+    pub on_routes: Vec<EffectiveOnPaths>,
     /// The routes that send requests to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub used_by: Vec<Named>,
@@ -107,7 +107,7 @@ pub struct OfTarget {
 
 /// The policies on a backend.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct OnBackend {
+pub struct PoliciesOnBackend {
     /// The backend.
     pub object: Named,
     /// The policies that target it or a port of it.
@@ -158,7 +158,7 @@ pub enum Relation {
 /// A policy and its effect.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct OfPolicy {
+pub struct PolicyDescription {
     /// The policy.
     pub object: Named,
     /// Its class.
@@ -187,7 +187,7 @@ pub struct OfPolicy {
     /// Its settings, under the name of their stanza if it has stanzas.
     pub settings: BTreeMap<String, serde_json::Value>,
     /// The effect on each target.
-    pub targets: Vec<OnTarget>,
+    pub targets: Vec<PolicyOnTarget>,
     /// The changes that the policy makes; `before` is the result without it.
     pub changes: Vec<Change>,
 }
@@ -195,7 +195,7 @@ pub struct OfPolicy {
 /// The effect of a policy on one target.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct OnTarget {
+pub struct PolicyOnTarget {
     /// The target.
     pub target: Named,
     /// Whether it is attached.
@@ -221,7 +221,7 @@ pub struct OnTarget {
 /// The facts about a policy kind, and its policies.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct OfKind {
+pub struct KindDescription {
     /// The kind.
     pub policy_kind: Kind,
     /// Its policies in all namespaces.
@@ -231,13 +231,13 @@ pub struct OfKind {
 /// The policies that apply to the Services that select a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct OfWorkload {
+pub struct WorkloadDescription {
     /// The workload.
     pub object: Named,
     /// The descriptions of the Services that select it.
-    pub services: Vec<OfTarget>,
+    pub services: Vec<TargetDescription>,
     /// The descriptions of the routes, or of their rules, that send requests to these Services.
-    pub routes: Vec<OfTarget>,
+    pub routes: Vec<TargetDescription>,
     /// Policies whose selectors select its Pods. attache does not follow what they set.
     pub selected_by: Vec<Named>,
 }
@@ -248,7 +248,7 @@ impl Description {
     /// The same, with the policies that could not be read.
     #[must_use]
     pub fn with_unread(mut self, policies: &[Named]) -> Self {
-        let targets: Vec<&mut OfTarget> = match &mut self {
+        let targets: Vec<&mut TargetDescription> = match &mut self {
             Self::Target(about) => vec![about],
             Self::Workload(about) => about.services.iter_mut().collect(),
             Self::Policy(_) | Self::Kind(_) => Vec::new(),

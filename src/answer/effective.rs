@@ -37,7 +37,7 @@ pub struct EffectiveSettings {
 /// The effective policy on all paths with the same policies; `path` is the first of these paths.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct OnPaths {
+pub struct EffectiveOnPaths {
     /// The effective policy.
     #[serde(flatten)]
     pub effective: EffectiveSettings,
@@ -91,9 +91,9 @@ impl EffectiveSettings {
     }
 }
 
-// === impl OnPaths ===
+// === impl EffectiveOnPaths ===
 
-impl From<(&GroupKind, &PathGroup)> for OnPaths {
+impl From<(&GroupKind, &PathGroup)> for EffectiveOnPaths {
     fn from((kind, group): (&GroupKind, &PathGroup)) -> Self {
         let listeners: BTreeSet<&Place> = group
             .paths

@@ -100,7 +100,7 @@ impl HealthRule {
                 Conditions::Whole => Vec::new(),
             },
             positive: common.chain(own).collect(),
-            idle: profile.idle.to_vec(),
+            idle: profile.nothing_to_apply_to.to_vec(),
             may_be_empty: *profile.may_be_empty,
         })
     }

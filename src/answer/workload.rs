@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::description::{OfWorkload, leading, on_its_own};
+use super::description::{WorkloadDescription, leading, on_its_own};
 use super::named::Named;
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
@@ -25,7 +25,7 @@ pub fn workload(
     resolver: &mut Resolver<'_>,
     objects: &[Object],
     key: &ObjectKey,
-) -> Option<OfWorkload> {
+) -> Option<WorkloadDescription> {
     let object = objects.iter().find(|object| object.key == *key)?;
     let labels = labels(object);
     let mut services: Vec<&ObjectKey> = objects
@@ -48,7 +48,7 @@ pub fn workload(
         .collect();
     let selected_by = policies_selecting(snapshot, key, &labels);
     let mut describe = |place: &Place| on_its_own(resolver, place);
-    Some(OfWorkload {
+    Some(WorkloadDescription {
         selected_by,
         object: Named::from(key),
         routes: places.iter().map(&mut describe).collect(),

@@ -32,7 +32,7 @@ use codes::Codes;
 use input::Input;
 pub(super) use input::{configuration_among, in_directory};
 use judged::Checked;
-pub(super) use of_change::{ChangedObjects, OfChange};
+pub(super) use of_change::{ChangedObjects, ProposedChange};
 
 /// The help of -n.
 const NAMESPACE: &str = "Check only objects in this namespace; also the namespace of manifests that do not \
@@ -184,7 +184,7 @@ pub fn run(mut args: Args) -> Result<CommandResult, Failure> {
 }
 
 /// The report on a change that is not made.
-pub(super) fn of_change(change: OfChange<'_>) -> Report {
+pub(super) fn of_change(change: ProposedChange<'_>) -> Report {
     let input = Input::of_change(change);
     Report {
         skipped: skipped(std::slice::from_ref(&input)),

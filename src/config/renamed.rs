@@ -4,7 +4,7 @@ use super::plain::with_hint;
 use crate::engine::model::hint::nearest;
 
 /// Keys and values under their names before the first release, with the names they have now.
-pub const RENAMED: [(&str, &str); 43] = [
+pub const RENAMED: [(&str, &str); 63] = [
     ("without", "onMissing"),
     ("withoutExcept", "onMissingExcept"),
     ("root", "rootNamespace"),
@@ -40,7 +40,8 @@ pub const RENAMED: [(&str, &str); 43] = [
     ("instead", "suggestion"),
     ("nobody", "optOutValue"),
     ("hides", "takesPrecedenceOver"),
-    ("actsElsewhere", "mayActElsewhere"),
+    ("actsElsewhere", "mayApplyElsewhere"),
+    ("mayActElsewhere", "mayApplyElsewhere"),
     ("oneUntargeted", "oneWithNoTarget"),
     ("makesRoutes", "generatedRoutes"),
     ("answeringFilters", "directResponseFilters"),
@@ -48,6 +49,25 @@ pub const RENAMED: [(&str, &str); 43] = [
     ("servesWithoutRoutes", "waypointClasses"),
     ("refusesListeners", "rejectedListeners"),
     ("refusesServices", "rejectedServices"),
+    ("clashes", "rejectedBecause"),
+    ("unread", "ignoredSettings"),
+    ("unreadBesideStanzas", "ignoredBesideStanzas"),
+    ("inheritance", "delegation"),
+    ("dialect", "gepVersion"),
+    ("legacy", "2021"),
+    ("refused", "excluded"),
+    ("refusesMisdirectedRequests", "rejectsMisdirectedRequests"),
+    ("refusesWiderWildcards", "rejectsWiderWildcards"),
+    ("onlyBehind", "onlyForRoutes"),
+    ("actsThrough", "appliesThrough"),
+    ("byFilterOf", "namedByFiltersOf"),
+    ("unsetIs", "assumedWhenUnset"),
+    ("noProxyLabels", "namespacesWithoutProxy"),
+    ("noMeshLabels", "namespacesWithoutMesh"),
+    ("noProxyWhen", "unreadWithoutProxyIf"),
+    ("idle", "nothingToApplyTo"),
+    ("messageGoesOn", "messageIsPrefix"),
+    ("with", "otherKinds"),
 ];
 
 /// The name that an error of serde does not accept, and those that it accepts. `None` if it is about something else.

@@ -376,7 +376,7 @@ fn the_older_dialect_keeps_the_order_of_precedence() {
     let profile = state
         .profile(&GroupKind::new(GROUP, "TimeoutPolicy"))
         .unwrap();
-    assert!(profile.strategies.value.legacy);
+    assert!(profile.strategies.value.follows_2021);
     // The ranking: three overrides, the object's own value, three defaults.
     let sets = 1..1_u64 << 7;
     let settings = |rank: u64| -> Map<String, Value> {

@@ -34,6 +34,7 @@ mod settings;
 mod status_disagreement;
 mod stored_faults;
 mod target;
+mod unsupported_filters;
 
 pub use change_set::findings_on_changes;
 

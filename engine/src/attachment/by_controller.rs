@@ -162,7 +162,7 @@ fn concerned(
     rejected: &RejectedIf,
     target: &ObjectKey,
 ) -> Concerned {
-    let (kinds, only) = (&rejected.only_behind, &rejected.controllers);
+    let (kinds, only) = (&rejected.only_for_routes, &rejected.controllers);
     let of_any_route = kinds.is_empty() && !rejected.other_namespaces;
     if of_any_route && only.is_empty() {
         return Concerned::All;
@@ -217,6 +217,6 @@ fn concerned(
 pub(super) fn depends_on_routes_to(policy: &Policy, target: &GroupKind) -> bool {
     let mut rejected = policy.rejected_on(target);
     rejected.any(|one| {
-        !one.only_behind.is_empty() || one.other_namespaces || !one.controllers.is_empty()
+        !one.only_for_routes.is_empty() || one.other_namespaces || !one.controllers.is_empty()
     })
 }

@@ -48,11 +48,11 @@ impl Policy {
     }
 
     /// Why it may have an effect on a target of this kind, although none is known.
-    pub fn may_act_elsewhere(&self, snapshot: &Snapshot, target: &GroupKind) -> Option<&str> {
+    pub fn may_apply_elsewhere(&self, snapshot: &Snapshot, target: &GroupKind) -> Option<&str> {
         let before = LazyCell::new(|| self.gateways_in_front(snapshot));
         let mut caveats = self.profile.caveats.iter();
         let caveat = caveats.find(|caveat| {
-            caveat.may_act_elsewhere
+            caveat.may_apply_elsewhere
                 && caveat.targets.iter().any(|kind| **kind == *target.kind)
                 && self.has_caveat(caveat, snapshot, &before)
         });
@@ -65,7 +65,9 @@ impl Policy {
         let mut caveats = self.profile.caveats.iter();
         let caveat = caveats.find(|caveat| {
             let is_of_targets = !caveat.targets.is_empty();
-            caveat.may_act_elsewhere && !is_of_targets && self.has_caveat(caveat, snapshot, &before)
+            caveat.may_apply_elsewhere
+                && !is_of_targets
+                && self.has_caveat(caveat, snapshot, &before)
         });
         caveat
             .filter(|_| self.targets.is_empty())

@@ -28,7 +28,7 @@ pub fn rejected(policies: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
     let Some(profile) = policies.first().map(|policy| &policy.profile) else {
         return Vec::new();
     };
-    if profile.strategies.legacy {
+    if profile.strategies.follows_2021 {
         return nobody();
     }
     let all_but = |winner: Option<&'_ Arc<Policy>>| -> Vec<Option<usize>> {

@@ -1,5 +1,5 @@
 //! Policies that controllers reject because of other objects: routes that share a path, listeners that share a port,
-//! backends of one rule. Profiles list these rules (`conflict.clashes`).
+//! backends of one rule. Profiles list these rules (`conflict.rejectedBecause`).
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;

@@ -224,7 +224,10 @@ pub(super) fn called_without_proxy<'a>(
     written: &[Step],
     steps: &[Step],
 ) -> Option<&'a Arc<Object>> {
-    let labels = [&*profile.no_proxy_labels, &*profile.no_mesh_labels];
+    let labels = [
+        &*profile.namespaces_without_proxy,
+        &*profile.namespaces_without_mesh,
+    ];
     let is_free = labels.iter().all(|labels| labels.is_empty());
     if is_free || steps.iter().any(|step| step.level == Level::Gateway) {
         return None;

@@ -20,12 +20,15 @@ mod controller;
 mod derive;
 mod facts;
 pub mod file;
+mod gateway_labels;
 mod in_force;
-mod parts;
+mod merge_rules;
 mod profile_rules;
+mod protection;
 mod rejection;
 mod resolve;
 mod schema;
+mod target_fields;
 mod values;
 mod vocabulary;
 mod weakness;
@@ -43,15 +46,14 @@ pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, strategy_text};
 pub use file::{NothingToApplyToCondition, PartitionBy};
+pub use gateway_labels::{Classes, GatewayByLabel, GatewayPods};
 pub use in_force::{
-    ActsThrough, ApplicableTo, IgnoredSettings, Ineffective, NotApplied, OnListeners, OnPath,
+    ApplicableTo, AppliesThrough, IgnoredSettings, Ineffective, NotApplied, OnListeners, OnPath,
     OnRoutes, OutOfPlace, PortSettings, ReplacingFilter,
 };
-pub use parts::{
-    Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Merging, Protection,
-    RefField, StanzaNames, Strategies,
-};
+pub use merge_rules::{Merging, StanzaNames, Strategies};
 pub use profile_rules::{ProfileRules, is_policy_kind};
+pub use protection::Protection;
 pub use rejection::{
     ExcludedTargets, Reference, RejectedIf, ReportedInvalid, Requirement, TargetCondition,
     WhenRejected,
@@ -60,6 +62,7 @@ pub use schema::{
     Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, PathStep, Pattern, REQUIRED,
     Shape, SpecRule, Unknown, VersionSchema, Violation,
 };
+pub use target_fields::{Allowed, Annotation, Control, RefField};
 pub(crate) use values::at_path::{ANY_VALUE, collect};
 pub use values::{FieldConditions, PolicyCondition, SpecPath};
 pub use vocabulary::*;
@@ -101,7 +104,7 @@ pub struct Profile {
     /// The annotation of targets that names a policy, for kinds without target fields.
     pub annotation: Fact<Option<Annotation>>,
     /// Kinds of routes whose rules may name a policy in a filter.
-    pub by_filter_of: Fact<Vec<GroupKind>>,
+    pub named_by_filters_of: Fact<Vec<GroupKind>>,
     /// Whether a policy must have a target.
     pub required: Fact<bool>,
     /// Whether references in both the singular and the plural field are rejected.
@@ -111,13 +114,13 @@ pub struct Profile {
     /// Gateways to which a policy without a target does not apply.
     pub on_missing_except: Fact<Classes>,
     /// Labels of Namespaces in which a policy without a target does not apply to what clients call without a Gateway.
-    pub no_proxy_labels: Fact<BTreeMap<Arc<str>, Arc<str>>>,
+    pub namespaces_without_proxy: Fact<BTreeMap<Arc<str>, Arc<str>>>,
     /// The policies without a target that no proxy reads there.
-    pub no_proxy_when: Fact<FieldConditions>,
+    pub unread_without_proxy_if: Fact<FieldConditions>,
     /// Labels of Namespaces in which nothing in front of a Service reads policies without a target.
-    pub no_mesh_labels: Fact<BTreeMap<Arc<str>, Arc<str>>>,
+    pub namespaces_without_mesh: Fact<BTreeMap<Arc<str>, Arc<str>>>,
     /// Labels of Namespaces whose Pods get a proxy that reads the policies, with their values; no values mean any.
-    pub mesh_labels: Fact<BTreeMap<Arc<str>, Vec<Arc<str>>>>,
+    pub namespaces_in_mesh: Fact<BTreeMap<Arc<str>, Vec<Arc<str>>>>,
     /// The labels by which a Service names the Gateway in front of it, for kinds whose policies on the Service apply only there.
     pub gateway_by_label: Fact<Option<GatewayByLabel>>,
     /// The labels of the Pods of Gateways, for kinds whose selectors of Pods apply to the Gateways.
@@ -191,7 +194,7 @@ pub struct Profile {
     /// Conditions that are `False` if an accepted policy is not in force.
     pub in_force: Fact<Vec<Arc<str>>>,
     /// Conditions by which its controllers say that a policy has nothing to apply to yet.
-    pub idle: Fact<Vec<NothingToApplyToCondition>>,
+    pub nothing_to_apply_to: Fact<Vec<NothingToApplyToCondition>>,
     /// Its strategies.
     pub strategies: Fact<Strategies>,
     /// The rules by which policies of the kind merge.
@@ -227,7 +230,7 @@ pub struct Profile {
     /// The policies of which any may let a request pass; none if there is no condition.
     pub alternatives: Fact<Option<Alternatives>>,
     /// The policies of another kind through which it acts, if it does.
-    pub acts_through: Fact<Option<ActsThrough>>,
+    pub applies_through: Fact<Option<AppliesThrough>>,
     /// Maps whose entries are alternatives: any of them may let a request pass.
     pub alternative_entries: Fact<Vec<SpecPath>>,
     /// Whether the API server drops every `null` in its settings.

@@ -36,7 +36,7 @@ pub(super) fn by_age<'a>(
 /// The stanzas of one level, the established first. If the oldest or the newest policy wins, it represents the level.
 /// In GEP-713 of 2021 the oldest wins field by field, so its defaults come last.
 pub(super) fn level_stanzas<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> Vec<StanzaRef<'a>> {
-    if profile.strategies.legacy {
+    if profile.strategies.follows_2021 {
         return oldest_over(level.iter().flat_map(|policy| policy.stanzas()).collect());
     }
     match *profile.same_target {
@@ -57,7 +57,7 @@ pub(super) fn level_stanzas<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> 
 /// The policies of a level that are not excluded by their age alone.
 pub(crate) fn contenders<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> &'a [Arc<Policy>] {
     let counts = match *profile.same_target {
-        _ if profile.strategies.legacy => None,
+        _ if profile.strategies.follows_2021 => None,
         SameTarget::OldestWins => level.get(..1),
         SameTarget::NewestWins => level.get(level.len().saturating_sub(1)..),
         _ => None,

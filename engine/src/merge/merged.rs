@@ -120,7 +120,7 @@ impl PartialResult for Merged {
         let units = match op {
             Op::ByField => MergeUnit::TopFields,
             Op::ByKey if !units.is_empty() => MergeUnit::Paths(units),
-            _ if strategies.legacy && op != Op::ByKey => MergeUnit::Paths(&strategies.maps),
+            _ if strategies.follows_2021 && op != Op::ByKey => MergeUnit::Paths(&strategies.maps),
             _ if !paths.is_empty() => MergeUnit::Paths(paths),
             Op::ByKey => MergeUnit::Entries,
             _ => MergeUnit::Fields,

@@ -10,7 +10,7 @@ impl Policy {
     /// Adds the rules of routes whose filters name the policy to its targets.
     pub(crate) fn add_filters_of<'a>(&mut self, routes: impl Iterator<Item = &'a Arc<Object>>) {
         let key = self.key().clone();
-        let kinds = &self.profile.by_filter_of;
+        let kinds = &self.profile.named_by_filters_of;
         let routes = routes.filter(|route| kinds.contains(&route.key.gk));
         let by_filters: Vec<TargetRef> = routes
             .flat_map(|route| {

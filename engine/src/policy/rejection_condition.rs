@@ -12,7 +12,10 @@ pub(crate) fn condition_against<'a>(
 ) -> Option<&'a Condition> {
     let counts = |condition: &&Condition| {
         profile.in_force.contains(&condition.name)
-            && !profile.idle.iter().any(|idle| idle.covers(condition))
+            && !profile
+                .nothing_to_apply_to
+                .iter()
+                .any(|listed| listed.covers(condition))
     };
     let not_enforced = || entry.not_enforced().find(counts);
     // A condition that the profile names by itself counts whatever its reason.

@@ -41,7 +41,7 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
         None => None,
     };
     let mut stanzas = Vec::new();
-    let by_field = strategies.legacy || carries_both(spec, strategies);
+    let by_field = strategies.follows_2021 || carries_both(spec, strategies);
     if let Some(names) = strategies.stanzas {
         for (name, place) in [
             (names.overrides, StanzaPlace::Overrides),

@@ -209,7 +209,7 @@ impl<'a> StanzaRef<'a> {
         let units = MergeUnit::Paths(&merging.atomic_fields);
         let mut tree = Tree::read(settings, Some(&lists), &setting);
         if is_patch {
-            for (path, text) in merging.unset_is.iter() {
+            for (path, text) in merging.assumed_when_unset.iter() {
                 tree.imply(path, || Setting {
                     is_controller_default: true,
                     ..setting(&Value::from(text.as_str()))

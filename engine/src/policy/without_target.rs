@@ -11,12 +11,12 @@ impl Policy {
     /// The label of a Namespace because of which nothing in front of its Services reads this policy, if it has no target.
     pub(crate) fn unread_by(&self, labels: &Labels) -> Option<(&Arc<str>, &Arc<str>)> {
         let profile = &self.profile;
-        match labels.first_of(&profile.no_proxy_labels) {
+        match labels.first_of(&profile.namespaces_without_proxy) {
             Some(label) => {
-                let needs_proxy = profile.no_proxy_when.all_in_lazy(|| self.spec());
+                let needs_proxy = profile.unread_without_proxy_if.all_in_lazy(|| self.spec());
                 needs_proxy.then_some(label)
             }
-            None => labels.first_of(&profile.no_mesh_labels),
+            None => labels.first_of(&profile.namespaces_without_mesh),
         }
     }
 

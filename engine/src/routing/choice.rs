@@ -20,7 +20,7 @@ pub(super) struct MatchingRule<'a> {
     pub(super) rank: RankedRule,
     pub(super) label: Arc<str>,
     pub(super) hostname: HostMatch<'a>,
-    pub(super) wants: MatchSpec,
+    pub(super) match_spec: MatchSpec,
     pub(super) rule: RuleSpec,
     /// The routes that delegate to the route, and their rules, from the top down.
     pub(super) above: Vec<Step>,
@@ -49,8 +49,8 @@ pub(super) struct PathSpecificity((usize, usize), Reverse<String>);
 
 impl PathSpecificity {
     /// The path of a match that has this rank; `None` if its order does not ask for paths.
-    pub(super) fn of(rule: &RankedRule, wants: &MatchSpec) -> Option<Self> {
-        let text = match &wants.path {
+    pub(super) fn of(rule: &RankedRule, match_spec: &MatchSpec) -> Option<Self> {
+        let text = match &match_spec.path {
             Some(Path::Expression(expression)) => expression.to_string(),
             _ => String::new(),
         };
@@ -147,8 +147,9 @@ impl<'a> Choice<'a> {
     /// Sets the rules apart that have another path.
     pub(super) fn keep_path(&mut self, only: &PathSpecificity) {
         let all = std::mem::take(&mut self.matching_rules).into_iter();
-        let (tried, others): (Vec<_>, Vec<_>) = all
-            .partition(|rule| PathSpecificity::of(&rule.rank, &rule.wants).as_ref() == Some(only));
+        let (tried, others): (Vec<_>, Vec<_>) = all.partition(|rule| {
+            PathSpecificity::of(&rule.rank, &rule.match_spec).as_ref() == Some(only)
+        });
         self.matching_rules = tried;
         let others = others.into_iter();
         self.not_tried

@@ -44,7 +44,7 @@ pub(super) enum Hosts<'h> {
 /// in another namespace than the Gateway.
 type RuleListsByHostname<'a> = BTreeMap<Option<&'a Arc<str>>, (bool, Precedence)>;
 
-pub(super) fn dialect(route: &Object) -> RouteProtocol {
+pub(super) fn route_protocol(route: &Object) -> RouteProtocol {
     if route.key.gk.is_gateway_api("HTTPRoute") {
         RouteProtocol::Http
     } else if route.key.gk.is_gateway_api("GRPCRoute") {
@@ -157,7 +157,7 @@ impl<'a> Matching<'a> {
         choice: &mut Choice<'a>,
     ) {
         let route = candidate.route;
-        let dialect = dialect(route);
+        let route_protocol = route_protocol(route);
         let rules = self.rules_of(route);
         let rules = match &*rules {
             Ok(rules) => rules,
@@ -186,14 +186,14 @@ impl<'a> Matching<'a> {
                 let matches = below.matches.get(index).into_iter().flatten();
                 matches.map(MatchSpec::of_request).collect::<Vec<_>>()
             });
-            let ranked = |wants: &MatchSpec| RankedRule {
-                rank: Rank::for_match(wants, context),
+            let ranked = |match_spec: &MatchSpec| RankedRule {
+                rank: Rank::for_match(match_spec, context),
                 precedence: precedence.clone(),
                 own: own.clone(),
                 rule: index,
             };
             let matches = delegated.as_deref().unwrap_or(&rule.matches);
-            let judged = judge((dialect, choice.order), matches, request, ranked);
+            let judged = judge((route_protocol, choice.order), matches, request, ranked);
             let paths = judged.paths.iter();
             choice
                 .paths
@@ -204,12 +204,12 @@ impl<'a> Matching<'a> {
                 unread(route, at, why)
             }));
             match (judged.best, judged.nearest) {
-                (Some((rank, wants)), _) => choice.matching_rules.push(MatchingRule {
+                (Some((rank, match_spec)), _) => choice.matching_rules.push(MatchingRule {
                     route,
                     rank,
                     label,
                     hostname: hostname.clone(),
-                    wants,
+                    match_spec,
                     rule: rule.clone(),
                     above: candidate
                         .below
@@ -268,26 +268,27 @@ fn judge(
     let mut result = Judged::default();
     let (_, order) = reading;
     let keeps_paths = order.one_path;
-    for wants in matches {
-        let judged = wants.as_ref().map_err(Clone::clone);
-        let judged = judged.and_then(|wants| Ok((holds(reading, wants, request)?, wants)));
+    for match_spec in matches {
+        let judged = match_spec.as_ref().map_err(Clone::clone);
+        let judged =
+            judged.and_then(|match_spec| Ok((holds(reading, match_spec, request)?, match_spec)));
         match judged {
-            Ok((None, wants)) => {
-                let rank = ranked(wants);
+            Ok((None, match_spec)) => {
+                let rank = ranked(match_spec);
                 if keeps_paths {
-                    result.paths.extend(PathSpecificity::of(&rank, wants));
+                    result.paths.extend(PathSpecificity::of(&rank, match_spec));
                 }
                 let best = result.best.as_ref();
                 if best.is_none_or(|(known, _)| rank.is_before(known)) {
-                    result.best = Some((rank, wants.clone()));
+                    result.best = Some((rank, match_spec.clone()));
                 }
             }
-            Ok((Some(against), wants)) => {
+            Ok((Some(against), match_spec)) => {
                 if keeps_paths && against.at > Aspect::Path {
-                    let path = PathSpecificity::of(&ranked(wants), wants);
+                    let path = PathSpecificity::of(&ranked(match_spec), match_spec);
                     result.paths.extend(path);
                 }
-                let alike = messages::alike(wants, request);
+                let alike = messages::alike(match_spec, request);
                 let nearest = result.nearest.as_ref();
                 let nearer =
                     nearest.is_none_or(|(known, before)| (known.at, *before) < (against.at, alike));
@@ -304,15 +305,15 @@ fn judge(
 /// The first condition of a match that a request fails; `None` if the match takes it. An error
 /// names an expression that cannot be read.
 fn holds(
-    (dialect, order): (RouteProtocol, RuleOrder),
-    wants: &MatchSpec,
+    (route_protocol, order): (RouteProtocol, RuleOrder),
+    match_spec: &MatchSpec,
     request: &Request,
 ) -> Result<Option<Mismatch>, String> {
-    let holds = match dialect {
-        RouteProtocol::Http => holds::http(wants, request, order),
+    let holds = match route_protocol {
+        RouteProtocol::Http => holds::http(match_spec, request, order),
         RouteProtocol::Grpc => match order.grpc_calls_as_paths {
-            Some(calls) => holds::grpc_path(wants, request, calls),
-            None => holds::grpc(wants, request),
+            Some(calls) => holds::grpc_path(match_spec, request, calls),
+            None => holds::grpc(match_spec, request),
         },
         RouteProtocol::None => Evaluation::Yes,
     };

@@ -208,7 +208,7 @@ impl<'a> Matching<'a> {
             port: entry.listener.port,
             path: &request.path,
             query: &query,
-            wanted: matching_rule.wants.path.as_ref(),
+            wanted: matching_rule.match_spec.path.as_ref(),
             preflight_of: origin.as_deref(),
         };
         self.by_rule(entry.entry_point(), matching_rule, &context, false)
@@ -256,7 +256,13 @@ impl<'a> Matching<'a> {
         };
         let unsupported = UnsupportedFilters::of(facts);
         let backends = self.backends_of(matching_rule, facts, context, in_mesh);
-        let mirrors = mirrors(self.snapshot, route, &matching_rule.rule, in_mesh);
+        let mirrors = mirrors(
+            self.snapshot,
+            route,
+            &matching_rule.rule,
+            unsupported,
+            in_mesh,
+        );
         let of_filter = unsupported.of_rule(route, &matching_rule.rule);
         let of_filter = of_filter
             .or_else(|| object_filters::unresolved(self.snapshot, &entry_point, route, index));
@@ -296,7 +302,7 @@ impl<'a> Matching<'a> {
             index,
             label: matching_rule.label.clone(),
             hostname: matching_rule.hostname.of_route.cloned(),
-            wants: matching_rule.wants.clone(),
+            match_spec: matching_rule.match_spec.clone(),
             filters: matching_rule.rule.filters.types.clone(),
             above: matching_rule.above.clone(),
         };

@@ -23,7 +23,7 @@ pub(super) struct Mismatch {
     /// The property of the request.
     pub(super) at: Aspect,
     /// The required value, in words.
-    pub(super) wants: String,
+    pub(super) match_spec: String,
 }
 
 /// The properties of a request, in the order of evaluation.
@@ -40,9 +40,9 @@ pub(super) enum Aspect {
 }
 
 /// Evaluates a match of an `HTTPRoute`.
-pub(super) fn http(wants: &MatchSpec, request: &Request, order: RuleOrder) -> Evaluation {
+pub(super) fn http(match_spec: &MatchSpec, request: &Request, order: RuleOrder) -> Evaluation {
     let mut unknown = None;
-    if let Some(path) = &wants.path {
+    if let Some(path) = &match_spec.path {
         let words = || format!("{} {}", path.kind(), path.value());
         match path.covers_with(&request.path, order) {
             Some(true) => {}
@@ -50,15 +50,15 @@ pub(super) fn http(wants: &MatchSpec, request: &Request, order: RuleOrder) -> Ev
             None => unknown = Some(words()),
         }
     }
-    if let Some(method) = &wants.method
+    if let Some(method) = &match_spec.method
         && method != request.method()
     {
         return no(Aspect::Method, format!("method {method}"));
     }
-    if let Err(against) = headers(wants, request, &mut unknown) {
+    if let Err(against) = headers(match_spec, request, &mut unknown) {
         return Evaluation::No(against);
     }
-    for (name, text) in &wants.params {
+    for (name, text) in &match_spec.params {
         let words = || pair("query parameter", name, text);
         let covered = request.param(name).map_or(Some(false), |v| text.covers(v));
         match covered {
@@ -71,14 +71,14 @@ pub(super) fn http(wants: &MatchSpec, request: &Request, order: RuleOrder) -> Ev
 }
 
 /// Evaluates a match of a `GRPCRoute`.
-pub(super) fn grpc(wants: &MatchSpec, request: &Request) -> Evaluation {
+pub(super) fn grpc(match_spec: &MatchSpec, request: &Request) -> Evaluation {
     let Some((service, method)) = request.grpc() else {
         return no(Aspect::Path, "a gRPC call: POST /service/method".to_owned());
     };
     let mut unknown = None;
     let parts = [
-        ("service", &wants.service, service),
-        ("method", &wants.call, method),
+        ("service", &match_spec.service, service),
+        ("method", &match_spec.call, method),
     ];
     for (what, wanted, is) in parts {
         let Some(text) = wanted else { continue };
@@ -88,7 +88,7 @@ pub(super) fn grpc(wants: &MatchSpec, request: &Request) -> Evaluation {
             None => unknown = Some(format!("{what} {}", text.value())),
         }
     }
-    if let Err(against) = headers(wants, request, &mut unknown) {
+    if let Err(against) = headers(match_spec, request, &mut unknown) {
         return Evaluation::No(against);
     }
     unknown.map_or(Evaluation::Yes, Evaluation::Unknown)
@@ -96,31 +96,34 @@ pub(super) fn grpc(wants: &MatchSpec, request: &Request) -> Evaluation {
 
 /// Evaluates a match of a `GRPCRoute` for a controller that compares nothing but the path with the service and the method.
 pub(super) fn grpc_path(
-    wants: &MatchSpec,
+    match_spec: &MatchSpec,
     request: &Request,
     calls: GrpcCallsAsPaths,
 ) -> Evaluation {
     let mut unknown = None;
     let words = || {
-        let parts = [("service", &wants.service), ("method", &wants.call)];
+        let parts = [
+            ("service", &match_spec.service),
+            ("method", &match_spec.call),
+        ];
         let parts = parts
             .iter()
             .filter_map(|(what, text)| Some(format!("{what} {}", text.as_ref()?.value())));
         parts.collect::<Vec<_>>().join(" and ")
     };
-    match is_path_of_call(wants, &request.path, calls) {
+    match is_path_of_call(match_spec, &request.path, calls) {
         Some(true) => {}
         Some(false) => return no(Aspect::Path, words()),
         None => unknown = Some(words()),
     }
-    if let Err(against) = headers(wants, request, &mut unknown) {
+    if let Err(against) = headers(match_spec, request, &mut unknown) {
         return Evaluation::No(against);
     }
     unknown.map_or(Evaluation::Yes, Evaluation::Unknown)
 }
 
 /// Whether a path is one for a service and method; `None` if an expression cannot be parsed here.
-fn is_path_of_call(wants: &MatchSpec, path: &str, calls: GrpcCallsAsPaths) -> Option<bool> {
+fn is_path_of_call(match_spec: &MatchSpec, path: &str, calls: GrpcCallsAsPaths) -> Option<bool> {
     let any_service = match calls {
         GrpcCallsAsPaths::Elements => ".+",
         GrpcCallsAsPaths::Calls => "[^/]+",
@@ -130,7 +133,7 @@ fn is_path_of_call(wants: &MatchSpec, path: &str, calls: GrpcCallsAsPaths) -> Op
         whole.covers(path)
     };
     let below = |service: &str| path.strip_prefix('/')?.strip_prefix(service);
-    match (&wants.service, &wants.call) {
+    match (&match_spec.service, &match_spec.call) {
         (None, None) => Some(true),
         (Some(TextMatch::Exact(service)), Some(TextMatch::Exact(call))) => {
             Some(below(service).and_then(|rest| rest.strip_prefix('/')) == Some(call.as_str()))
@@ -154,11 +157,11 @@ fn is_path_of_call(wants: &MatchSpec, path: &str, calls: GrpcCallsAsPaths) -> Op
 }
 
 fn headers(
-    wants: &MatchSpec,
+    match_spec: &MatchSpec,
     request: &Request,
     unknown: &mut Option<String>,
 ) -> Result<(), Mismatch> {
-    for (name, text) in &wants.headers {
+    for (name, text) in &match_spec.headers {
         let words = || pair("header", name, text);
         let covered = request
             .header(name)
@@ -168,7 +171,7 @@ fn headers(
             Some(false) => {
                 return Err(Mismatch {
                     at: Aspect::Headers,
-                    wants: words(),
+                    match_spec: words(),
                 });
             }
             None => *unknown = unknown.take().or_else(|| Some(words())),
@@ -182,8 +185,8 @@ fn pair(what: &str, name: &str, text: &TextMatch) -> String {
     format!("{what} {name}{sign}{}", text.value())
 }
 
-fn no(at: Aspect, wants: String) -> Evaluation {
-    Evaluation::No(Mismatch { at, wants })
+fn no(at: Aspect, match_spec: String) -> Evaluation {
+    Evaluation::No(Mismatch { at, match_spec })
 }
 
 #[cfg(test)]
@@ -212,12 +215,16 @@ mod tests {
         }
     }
 
-    fn held(dialect: RouteProtocol, wants: &Value, request: &Request) -> Evaluation {
-        let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
-        let wants = rules(dialect, &spec).unwrap().remove(0).matches.remove(0);
-        match dialect {
-            RouteProtocol::Grpc => grpc(&wants.unwrap(), request),
-            _ => http(&wants.unwrap(), request, RuleOrder::default()),
+    fn held(route_protocol: RouteProtocol, match_spec: &Value, request: &Request) -> Evaluation {
+        let spec = json!({"rules": [{"matches": [match_spec]}]}).to_string();
+        let match_spec = rules(route_protocol, &spec)
+            .unwrap()
+            .remove(0)
+            .matches
+            .remove(0);
+        match route_protocol {
+            RouteProtocol::Grpc => grpc(&match_spec.unwrap(), request),
+            _ => http(&match_spec.unwrap(), request, RuleOrder::default()),
         }
     }
 
@@ -225,7 +232,7 @@ mod tests {
     fn all_conditions_of_a_match_must_hold_and_the_first_failing_one_is_named() {
         let request = request("/foo/bar", "GET", "a=1 b=2");
         let path = json!({"value": "/foo"});
-        for (wants, against) in [
+        for (match_spec, against) in [
             (json!({"path": path}), None),
             (json!({"path": path, "method": "GET"}), None),
             (
@@ -258,24 +265,24 @@ mod tests {
                 Some((Aspect::Params, "query parameter A=1")),
             ),
         ] {
-            let failing = match held(RouteProtocol::Http, &wants, &request) {
+            let failing = match held(RouteProtocol::Http, &match_spec, &request) {
                 Evaluation::Yes => None,
-                Evaluation::No(against) => Some((against.at, against.wants)),
+                Evaluation::No(against) => Some((against.at, against.match_spec)),
                 Evaluation::Unknown(why) => panic!("{why}"),
             };
             let against = against.map(|(at, words)| (at, words.to_owned()));
-            assert_eq!(failing, against, "{wants}");
+            assert_eq!(failing, against, "{match_spec}");
         }
     }
 
     #[test]
     fn an_expression_that_cannot_be_read_leaves_it_open_unless_something_else_speaks_against_it() {
         let header = json!({"name": "env", "type": "RegularExpression", "value": "(?=t)"});
-        let wants = json!({"headers": [header]});
-        let open = held(RouteProtocol::Http, &wants, &request("/", "GET", ""));
+        let match_spec = json!({"headers": [header]});
+        let open = held(RouteProtocol::Http, &match_spec, &request("/", "GET", ""));
         assert_eq!(open, Evaluation::Unknown("header env=~(?=t)".into()));
-        let wants = json!({"headers": [header], "queryParams": [{"name": "a", "value": "1"}]});
-        let not = held(RouteProtocol::Http, &wants, &request("/", "GET", ""));
+        let match_spec = json!({"headers": [header], "queryParams": [{"name": "a", "value": "1"}]});
+        let not = held(RouteProtocol::Http, &match_spec, &request("/", "GET", ""));
         assert!(matches!(not, Evaluation::No(against) if against.at == Aspect::Params));
     }
 
@@ -292,16 +299,16 @@ mod tests {
             (None, Some("C"), "/x/a.B/C", true, false),
             (None, Some("C"), "/C", false, false),
         ] {
-            let wants = json!({"method": {"service": service, "method": call}}).to_string();
-            let spec = format!(r#"{{"rules": [{{"matches": [{wants}]}}]}}"#);
-            let wants = rules(RouteProtocol::Grpc, &spec)
+            let match_spec = json!({"method": {"service": service, "method": call}}).to_string();
+            let spec = format!(r#"{{"rules": [{{"matches": [{match_spec}]}}]}}"#);
+            let match_spec = rules(RouteProtocol::Grpc, &spec)
                 .unwrap()
                 .remove(0)
                 .matches
                 .remove(0)
                 .unwrap();
             for (as_paths, expected) in [(Elements, elements), (Calls, calls)] {
-                let result = grpc_path(&wants, &request(path, "GET", ""), as_paths);
+                let result = grpc_path(&match_spec, &request(path, "GET", ""), as_paths);
                 assert_eq!(
                     result == Evaluation::Yes,
                     expected,

@@ -194,7 +194,7 @@ impl<'a> Matching<'a> {
             port: port.unwrap_or(80),
             path: &request.path,
             query: &query,
-            wanted: matching_rule.wants.path.as_ref(),
+            wanted: matching_rule.match_spec.path.as_ref(),
             preflight_of: origin.as_deref(),
         };
         self.by_rule(entry_point, matching_rule, &context, true)

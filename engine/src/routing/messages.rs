@@ -26,7 +26,7 @@ pub(super) fn behind(
     matching_rule: &MatchingRule<'_>,
     order: RuleOrder,
 ) -> String {
-    let (wins, loses) = (&first.wants, &matching_rule.wants);
+    let (wins, loses) = (&first.match_spec, &matching_rule.match_spec);
     let counts =
         |what: &str, more: usize, less: usize| format!("{}, not {more}", counted(less, what));
     match by {
@@ -57,7 +57,9 @@ pub(super) fn behind(
         Reason::Call => format!("{} is shorter than {}", call(loses), call(wins)),
         Reason::Method => "it does not match on the method".to_owned(),
         Reason::Headers if order.method_counts_as_header => {
-            let all = |wants: &MatchSpec| wants.headers.len() + usize::from(wants.method.is_some());
+            let all = |match_spec: &MatchSpec| {
+                match_spec.headers.len() + usize::from(match_spec.method.is_some())
+            };
             let counts = counts("header", all(wins), all(loses));
             format!("{counts}; a method counts as a header")
         }
@@ -91,7 +93,8 @@ fn list(matching_rule: &MatchingRule<'_>) -> String {
 
 /// Why the path of a rule ranks behind that of another. Regular expressions have a place of their own.
 fn behind_by_path(wins: &MatchSpec, loses: &MatchSpec) -> String {
-    let is_expression = |wants: &MatchSpec| matches!(wants.path, Some(Path::Expression(_)));
+    let is_expression =
+        |match_spec: &MatchSpec| matches!(match_spec.path, Some(Path::Expression(_)));
     let (behind, before) = (path(loses), path(wins));
     if is_expression(wins) == is_expression(loses) {
         format!("{behind} is less specific than {before}")
@@ -100,11 +103,11 @@ fn behind_by_path(wins: &MatchSpec, loses: &MatchSpec) -> String {
     }
 }
 
-fn path(wants: &MatchSpec) -> String {
-    if let Some(path) = &wants.path {
+fn path(match_spec: &MatchSpec) -> String {
+    if let Some(path) = &match_spec.path {
         return format!("{} {}", path.kind(), path.value());
     }
-    match (&wants.service, &wants.call) {
+    match (&match_spec.service, &match_spec.call) {
         (None, None) => "any gRPC call".to_owned(),
         (Some(service), None) => format!("gRPC service {}", service.value()),
         (None, Some(call)) => format!("gRPC method {}", call.value()),
@@ -112,13 +115,13 @@ fn path(wants: &MatchSpec) -> String {
     }
 }
 
-fn service(wants: &MatchSpec) -> String {
-    let text = wants.service.as_ref().map(TextMatch::value);
+fn service(match_spec: &MatchSpec) -> String {
+    let text = match_spec.service.as_ref().map(TextMatch::value);
     text.map_or_else(|| "no service".to_owned(), |text| format!("service {text}"))
 }
 
-fn call(wants: &MatchSpec) -> String {
-    let text = wants.call.as_ref().map(TextMatch::value);
+fn call(match_spec: &MatchSpec) -> String {
+    let text = match_spec.call.as_ref().map(TextMatch::value);
     text.map_or_else(|| "no method".to_owned(), |text| format!("method {text}"))
 }
 
@@ -204,8 +207,8 @@ pub(super) fn not_accepted(entries: &[ListenerCandidate<'_>]) -> Vec<String> {
 }
 
 /// The number of leading characters that two paths have in common.
-pub(super) fn alike(wants: &MatchSpec, request: &Request) -> usize {
-    let path = wants.path.as_ref().map_or("", |path| path.value());
+pub(super) fn alike(match_spec: &MatchSpec, request: &Request) -> usize {
+    let path = match_spec.path.as_ref().map_or("", |path| path.value());
     let pairs = path.chars().zip(request.path.chars());
     pairs.take_while(|(a, b)| a == b).count()
 }
@@ -221,7 +224,12 @@ pub(super) fn near(misses: &[Miss<'_>]) -> Vec<String> {
                 against,
                 ..
             } = miss;
-            format!("{} {} matches {}", route.key, rule(label), against.wants)
+            format!(
+                "{} {} matches {}",
+                route.key,
+                rule(label),
+                against.match_spec
+            )
         })
         .collect()
 }
@@ -281,13 +289,13 @@ pub(super) fn notes(matching_rule: &MatchingRule<'_>, order: RuleOrder) -> Vec<S
             )
         })
         .collect();
-    let wants = &matching_rule.wants;
-    let texts = wants
+    let match_spec = &matching_rule.match_spec;
+    let texts = match_spec
         .headers
         .iter()
-        .chain(&wants.params)
+        .chain(&match_spec.params)
         .map(|(_, text)| text);
-    let mut texts = texts.chain(&wants.service).chain(&wants.call);
+    let mut texts = texts.chain(&match_spec.service).chain(&match_spec.call);
     let is_path_known = order.partial_expressions;
     if has_expression_path(matching_rule) && !is_path_known || texts.any(TextMatch::is_expression) {
         notes.push(
@@ -299,7 +307,7 @@ pub(super) fn notes(matching_rule: &MatchingRule<'_>, order: RuleOrder) -> Vec<S
 }
 
 fn has_expression_path(matching_rule: &MatchingRule<'_>) -> bool {
-    matches!(matching_rule.wants.path, Some(Path::Expression(_)))
+    matches!(matching_rule.match_spec.path, Some(Path::Expression(_)))
 }
 
 /// Notes where the Gateway API leaves the order of matching rules to the implementation, and nothing is known of it.

@@ -2,6 +2,7 @@
 
 use super::backends::{State, state};
 use super::spec::RuleSpec;
+use super::unsupported_filters::UnsupportedFilters;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{BackendRef, Object};
 use crate::state::snapshot::Snapshot;
@@ -24,9 +25,15 @@ pub(super) fn mirrors(
     snapshot: &Snapshot,
     route: &Object,
     rule: &RuleSpec,
+    unsupported: UnsupportedFilters<'_>,
     in_mesh: bool,
 ) -> Vec<Mirrored> {
-    let of_backends = rule.backends.iter().flat_map(|b| &b.filters.mirrors);
+    let backends = rule.backends.iter();
+    let served = backends.filter(|backend| {
+        let filters = &backend.filters.types;
+        unsupported.of_backend(route, filters).is_none()
+    });
+    let of_backends = served.flat_map(|backend| &backend.filters.mirrors);
     let all = rule.filters.mirrors.iter().chain(of_backends);
     all.map(|mirror| {
         let to = &mirror.backend_ref;

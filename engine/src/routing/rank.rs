@@ -61,7 +61,7 @@ pub(super) fn kind_of(route: &Object) -> usize {
 
 impl Rank {
     /// The rank of a match.
-    pub(super) fn for_match(wants: &MatchSpec, context: RankContext<'_>) -> Self {
+    pub(super) fn for_match(match_spec: &MatchSpec, context: RankContext<'_>) -> Self {
         let order = context.order;
         let mut all = vec![(
             Reason::Hostname,
@@ -75,35 +75,41 @@ impl Rank {
             ));
         }
         let first = |index: usize| (usize::MAX - index, 0);
-        let mut headers = wants.headers.len();
+        let mut headers = match_spec.headers.len();
         match order.lists {
             None | Some(RuleLists::GrpcFirst) => {
-                let path = wants.path.as_ref();
+                let path = match_spec.path.as_ref();
                 all.push((Reason::Kind, first(context.kind)));
                 all.push((
                     Reason::Path,
                     path.map_or((0, 0), |path| depth(path, context)),
                 ));
-                all.push((Reason::Service, (characters(wants.service.as_ref()), 0)));
-                all.push((Reason::Call, (characters(wants.call.as_ref()), 0)));
+                all.push((
+                    Reason::Service,
+                    (characters(match_spec.service.as_ref()), 0),
+                ));
+                all.push((Reason::Call, (characters(match_spec.call.as_ref()), 0)));
             }
             Some(RuleLists::Together) => {
-                all.push((Reason::Path, any_depth(wants, context)));
-                let is_alone = wants.service.is_none() && is_exact(wants.call.as_ref());
+                all.push((Reason::Path, any_depth(match_spec, context)));
+                let is_alone = match_spec.service.is_none() && is_exact(match_spec.call.as_ref());
                 let counts = order.grpc_method_alone == GrpcMethodAlone::Header;
                 headers += usize::from(is_alone && counts);
             }
             Some(RuleLists::PerHostname) => {
-                let last = usize::from(!wants.is_everything());
+                let last = usize::from(!match_spec.is_everything());
                 all.push((Reason::Everything, (last, 0)));
                 all.push((Reason::List, first(context.list)));
-                all.push((Reason::Path, any_depth(wants, context)));
+                all.push((Reason::Path, any_depth(match_spec, context)));
             }
         }
         if order.method_counts_as_header {
-            headers += usize::from(wants.method.is_some());
+            headers += usize::from(match_spec.method.is_some());
         } else {
-            all.push((Reason::Method, (usize::from(wants.method.is_some()), 0)));
+            all.push((
+                Reason::Method,
+                (usize::from(match_spec.method.is_some()), 0),
+            ));
         }
         all.push((Reason::Headers, (headers, 0)));
         let exact = |pairs: &[(String, TextMatch)]| {
@@ -111,13 +117,13 @@ impl Rank {
             (exact.count(), 0)
         };
         if order.exact_values_first {
-            let (count, _) = exact(&wants.headers);
-            let method = usize::from(order.method_counts_as_header && wants.method.is_some());
+            let (count, _) = exact(&match_spec.headers);
+            let method = usize::from(order.method_counts_as_header && match_spec.method.is_some());
             all.push((Reason::ExactHeaders, (count + method, 0)));
         }
-        all.push((Reason::Params, (wants.params.len(), 0)));
+        all.push((Reason::Params, (match_spec.params.len(), 0)));
         if order.exact_values_first {
-            all.push((Reason::ExactParams, exact(&wants.params)));
+            all.push((Reason::ExactParams, exact(&match_spec.params)));
         }
         if order.http_routes_win_ties {
             all.push((Reason::Kind, (context.kind, 0)));
@@ -189,12 +195,12 @@ fn depth(path: &Path, context: RankContext<'_>) -> (usize, usize) {
 }
 
 /// The specificity with which the path of a request is matched, where a gRPC call counts as the path `/service/method`.
-fn any_depth(wants: &MatchSpec, context: RankContext<'_>) -> (usize, usize) {
+fn any_depth(match_spec: &MatchSpec, context: RankContext<'_>) -> (usize, usize) {
     let order = context.order;
-    if let Some(path) = &wants.path {
+    if let Some(path) = &match_spec.path {
         return depth(path, context);
     }
-    let (service, call) = (wants.service.as_ref(), wants.call.as_ref());
+    let (service, call) = (match_spec.service.as_ref(), match_spec.call.as_ref());
     let texts = [service, call].into_iter().flatten();
     let path = texts
         .clone()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Matching;
 use super::Request;
-use super::choose::{Hosts, dialect};
+use super::choose::{Hosts, route_protocol};
 use super::samples::{SampleRequest, meeting, methods};
 use super::spec::MatchSpec;
 use crate::kinds::profile::RuleOrder;
@@ -51,15 +51,18 @@ pub fn rerouted_within(
             .filter(|_| choice.unknown.is_empty())
             .map(|rule| rule.label.clone())
     };
-    let wants = states.each_ref().map(|(matching, route)| {
-        let wants = matching.wants(route).into_iter().flatten();
-        wants.filter_map(Result::ok).collect::<Vec<MatchSpec>>()
+    let match_spec = states.each_ref().map(|(matching, route)| {
+        let match_spec = matching.match_specs(route).into_iter().flatten();
+        match_spec
+            .filter_map(Result::ok)
+            .collect::<Vec<MatchSpec>>()
     });
-    let all = || wants.iter().flatten();
-    let methods = methods(all().filter_map(|wants| wants.method.clone()));
-    let requests = wants.each_ref().map(|wants| {
-        let requests = wants.iter();
-        let requests = requests.flat_map(|wants| meeting(dialect(new), wants, &methods));
+    let all = || match_spec.iter().flatten();
+    let methods = methods(all().filter_map(|match_spec| match_spec.method.clone()));
+    let requests = match_spec.each_ref().map(|match_spec| {
+        let requests = match_spec.iter();
+        let requests =
+            requests.flat_map(|match_spec| meeting(route_protocol(new), match_spec, &methods));
         requests.take(MAX_REQUESTS + 1).collect::<Vec<Request>>()
     });
     let requests = most_telling_first(&requests);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Matching;
-use super::choose::dialect;
+use super::choose::route_protocol;
 use super::expression_example::{example, examples};
 use super::path::Path;
 use super::request::{Request, Scheme};
@@ -39,10 +39,10 @@ pub struct SampleRequest {
 /// The properties of requests to a route: where they arrive, and one of its matches.
 #[derive(Debug)]
 pub struct SampledRoute {
-    pub(super) dialect: RouteProtocol,
+    pub(super) route_protocol: RouteProtocol,
     /// Gateways, ports and hostnames.
     pub(super) entries: BTreeSet<RequestEntry>,
-    pub(super) wants: Vec<MatchSpec>,
+    pub(super) match_spec: Vec<MatchSpec>,
 }
 
 impl Matching<'_> {
@@ -52,11 +52,11 @@ impl Matching<'_> {
         route_kind_conflicts: &mut RouteKindConflicts<'_>,
         route: &Arc<Object>,
     ) -> SampledRoute {
-        let wants = self.wants(route).into_iter().flatten();
+        let match_spec = self.match_specs(route).into_iter().flatten();
         SampledRoute {
-            dialect: dialect(route),
+            route_protocol: route_protocol(route),
             entries: entries(route_kind_conflicts, route),
-            wants: wants.filter_map(Result::ok).collect(),
+            match_spec: match_spec.filter_map(Result::ok).collect(),
         }
     }
 }
@@ -68,8 +68,8 @@ impl SampledRoute {
     /// it; for a match of every method, also one with each of `methods`. None for regular expressions without an
     /// example, and for a route that is not attached to a Gateway.
     pub fn samples(&self, methods: &[String]) -> Vec<SampleRequest> {
-        let meeting = |wants| meeting(self.dialect, wants, methods);
-        let requests: Vec<Request> = self.wants.iter().flat_map(meeting).collect();
+        let meeting = |match_spec| meeting(self.route_protocol, match_spec, methods);
+        let requests: Vec<Request> = self.match_spec.iter().flat_map(meeting).collect();
         at_each(&self.entries, &requests)
     }
 }
@@ -102,14 +102,14 @@ pub(super) fn at_each(
 
 /// Requests that meet a match; none if an expression without an example decides.
 pub(super) fn meeting(
-    dialect: RouteProtocol,
-    wants: &MatchSpec,
+    route_protocol: RouteProtocol,
+    match_spec: &MatchSpec,
     methods: &[String],
 ) -> Vec<Request> {
-    let Some(request) = besides_path(dialect, wants) else {
+    let Some(request) = besides_path(route_protocol, match_spec) else {
         return Vec::new();
     };
-    let paths = paths(dialect, wants);
+    let paths = paths(route_protocol, match_spec);
     let others: &[String] = if request.method.is_none() {
         methods
     } else {
@@ -129,8 +129,8 @@ pub(super) fn meeting(
 }
 
 /// Paths that a match takes: of a prefix, itself and one below it; of an expression, one for each alternative.
-fn paths(dialect: RouteProtocol, wants: &MatchSpec) -> Vec<String> {
-    match (&wants.path, dialect) {
+fn paths(route_protocol: RouteProtocol, match_spec: &MatchSpec) -> Vec<String> {
+    match (&match_spec.path, route_protocol) {
         (Some(Path::Exact(path)), _) => vec![path.clone()],
         (Some(Path::Prefix(prefix)), _) => {
             let below = format!("{}/{ANY_PATH}", prefix.trim_end_matches('/'));
@@ -141,8 +141,8 @@ fn paths(dialect: RouteProtocol, wants: &MatchSpec) -> Vec<String> {
             paths.filter(|path| path.starts_with('/')).collect()
         }
         (None, RouteProtocol::Grpc) => {
-            let calls = values(wants.call.as_ref());
-            let services = values(wants.service.as_ref()).into_iter();
+            let calls = values(match_spec.call.as_ref());
+            let services = values(match_spec.service.as_ref()).into_iter();
             let paths = services.flat_map(|service| {
                 let calls = calls.iter();
                 calls.map(move |call| format!("/{service}/{call}"))
@@ -163,7 +163,7 @@ fn values(text: Option<&TextMatch>) -> Vec<String> {
 }
 
 /// A request that meets the conditions of a match other than that on the path.
-fn besides_path(dialect: RouteProtocol, wants: &MatchSpec) -> Option<Request> {
+fn besides_path(route_protocol: RouteProtocol, match_spec: &MatchSpec) -> Option<Request> {
     let exact = |text: &TextMatch| match text {
         TextMatch::Exact(value) => Some(value.clone()),
         TextMatch::Expression(expression) => example(expression, ANY_VALUE),
@@ -174,17 +174,17 @@ fn besides_path(dialect: RouteProtocol, wants: &MatchSpec) -> Option<Request> {
             .map(|(name, text)| Some((name.clone(), exact(text)?)));
         pairs.collect::<Option<Vec<_>>>()
     };
-    let mut headers = pairs(&wants.headers)?;
-    let method = match dialect {
+    let mut headers = pairs(&match_spec.headers)?;
+    let method = match route_protocol {
         RouteProtocol::Grpc => {
             headers.push((CONTENT_TYPE.to_owned(), "application/grpc".to_owned()));
             Some("POST".to_owned())
         }
-        RouteProtocol::Http | RouteProtocol::None => wants.method.clone(),
+        RouteProtocol::Http | RouteProtocol::None => match_spec.method.clone(),
     };
     Some(Request {
         method,
-        query: pairs(&wants.params)?,
+        query: pairs(&match_spec.params)?,
         headers,
         ..Request::default()
     })
@@ -265,11 +265,11 @@ mod tests {
     use super::{SampleRequest, meeting};
     use crate::model::ids::{GroupKind, ObjectKey};
 
-    fn words(dialect: RouteProtocol, wants: &Value) -> Vec<String> {
-        let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
-        let rule = rules(dialect, &spec).unwrap().remove(0);
-        let wants = rule.matches[0].as_ref().unwrap();
-        let requests = meeting(dialect, wants, &["PUT".to_owned()]).into_iter();
+    fn words(route_protocol: RouteProtocol, match_spec: &Value) -> Vec<String> {
+        let spec = json!({"rules": [{"matches": [match_spec]}]}).to_string();
+        let rule = rules(route_protocol, &spec).unwrap().remove(0);
+        let match_spec = rule.matches[0].as_ref().unwrap();
+        let requests = meeting(route_protocol, match_spec, &["PUT".to_owned()]).into_iter();
         let samples = requests.map(|request| SampleRequest {
             gateway: ObjectKey::new(GroupKind::gateway_api("Gateway"), "a", "b"),
             request,
@@ -306,8 +306,8 @@ mod tests {
                 ],
             ),
         ];
-        for (wants, expected) in cases {
-            assert_eq!(words(RouteProtocol::Http, &wants), expected);
+        for (match_spec, expected) in cases {
+            assert_eq!(words(RouteProtocol::Http, &match_spec), expected);
         }
         let call = json!({"method": {"service": "shop.Cart"}});
         let expected = ["POST *.example.com/shop.Cart/Any"];

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Matching;
-use super::choose::dialect;
+use super::choose::route_protocol;
 use super::common_text::{Automata, common_text};
 use super::expression_example::example;
 use super::path::{Path, elements};
@@ -42,7 +42,8 @@ impl Matching<'_> {
     ) -> Vec<SampleRequest> {
         let other = self.snapshot.get(other);
         let other = other.filter(|other| {
-            dialect(other) == own.dialect && share_a_host(route.hostnames(), other.hostnames())
+            route_protocol(other) == own.route_protocol
+                && share_a_host(route.hostnames(), other.hostnames())
         });
         let Some(other) = other else {
             return Vec::new();
@@ -55,12 +56,12 @@ impl Matching<'_> {
                 .any(|(gateway, ..)| self.rule_order(gateway).partial_expressions),
             ..RuleOrder::default()
         };
-        let both = own.wants.iter().flat_map(|wants| {
-            let theirs = other.wants.iter();
-            theirs.filter_map(move |their| both((&self.automata, order), wants, their))
+        let both = own.match_spec.iter().flat_map(|match_spec| {
+            let theirs = other.match_spec.iter();
+            theirs.filter_map(move |their| both((&self.automata, order), match_spec, their))
         });
         let requests: Vec<Request> = both
-            .flat_map(|both| meeting(own.dialect, &both, &[]))
+            .flat_map(|both| meeting(own.route_protocol, &both, &[]))
             .collect();
         let mut samples = at_each(&entries, &requests);
         let hidden = entries.intersection(&own.entries);
@@ -68,8 +69,8 @@ impl Matching<'_> {
         let hidden = hidden.filter(|(gateway, ..)| self.tries_one_hostname(gateway));
         let hidden: BTreeSet<RequestEntry> = hidden.cloned().collect();
         if !hidden.is_empty() {
-            let theirs = other.wants.iter();
-            let theirs = theirs.flat_map(|wants| meeting(own.dialect, wants, &[]));
+            let theirs = other.match_spec.iter();
+            let theirs = theirs.flat_map(|match_spec| meeting(own.route_protocol, match_spec, &[]));
             samples.extend(at_each(&hidden, &theirs.collect::<Vec<_>>()));
         }
         samples
@@ -243,7 +244,7 @@ mod tests {
     use super::both;
     use crate::kinds::profile::RuleOrder;
 
-    fn wants(json: &Value) -> MatchSpec {
+    fn match_spec(json: &Value) -> MatchSpec {
         let spec = json!({"rules": [{"matches": [json]}]}).to_string();
         let mut rules = rules(RouteProtocol::Http, &spec).unwrap();
         rules.remove(0).matches.remove(0).unwrap()
@@ -257,8 +258,8 @@ mod tests {
         let posts = json!({"path": {"value": "/"}, "method": "POST"});
         let all = both(
             (&Automata::default(), RuleOrder::default()),
-            &wants(&api_of_one),
-            &wants(&posts),
+            &match_spec(&api_of_one),
+            &match_spec(&posts),
         )
         .unwrap();
         assert_eq!(all.path.unwrap().value(), "/api");
@@ -267,16 +268,16 @@ mod tests {
         assert!(
             both(
                 (&Automata::default(), RuleOrder::default()),
-                &wants(&prefix("/a")),
-                &wants(&prefix("/b"))
+                &match_spec(&prefix("/a")),
+                &match_spec(&prefix("/b"))
             )
             .is_none()
         );
         let expression = json!({"path": {"type": "RegularExpression", "value": "/.*"}});
         let all = both(
             (&Automata::default(), RuleOrder::default()),
-            &wants(&prefix("/api")),
-            &wants(&expression),
+            &match_spec(&prefix("/api")),
+            &match_spec(&expression),
         )
         .unwrap();
         assert_eq!(all.path.unwrap().value(), "/api");
@@ -284,8 +285,8 @@ mod tests {
         assert!(
             both(
                 (&Automata::default(), RuleOrder::default()),
-                &wants(&get),
-                &wants(&posts)
+                &match_spec(&get),
+                &match_spec(&posts)
             )
             .is_none()
         );

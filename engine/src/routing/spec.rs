@@ -122,21 +122,27 @@ struct CallJson {
 ///
 /// # Errors
 /// Fails if the spec cannot be parsed.
-pub(super) fn rules(dialect: RouteProtocol, spec: &str) -> Result<Vec<RuleSpec>, String> {
+pub(super) fn rules(route_protocol: RouteProtocol, spec: &str) -> Result<Vec<RuleSpec>, String> {
     let spec: SpecJson = serde_json::from_str(spec).map_err(|e| e.to_string())?;
     let mut rules = spec.rules.unwrap_or_default();
-    if rules.is_empty() && dialect == RouteProtocol::Http {
+    if rules.is_empty() && route_protocol == RouteProtocol::Http {
         rules.push(RuleJson::default());
     }
-    Ok(rules.into_iter().map(|json| rule(dialect, json)).collect())
+    Ok(rules
+        .into_iter()
+        .map(|json| rule(route_protocol, json))
+        .collect())
 }
 
-fn rule(dialect: RouteProtocol, json: RuleJson) -> RuleSpec {
+fn rule(route_protocol: RouteProtocol, json: RuleJson) -> RuleSpec {
     let matches = match json.matches {
-        _ if dialect == RouteProtocol::None => vec![Ok(MatchSpec::default())],
-        None | Some(Value::Null) => vec![Ok(MatchSpec::anything(dialect))],
-        Some(Value::Array(all)) if all.is_empty() => vec![Ok(MatchSpec::anything(dialect))],
-        Some(Value::Array(all)) => all.into_iter().map(|m| wants(dialect, m)).collect(),
+        _ if route_protocol == RouteProtocol::None => vec![Ok(MatchSpec::default())],
+        None | Some(Value::Null) => vec![Ok(MatchSpec::anything(route_protocol))],
+        Some(Value::Array(all)) if all.is_empty() => vec![Ok(MatchSpec::anything(route_protocol))],
+        Some(Value::Array(all)) => all
+            .into_iter()
+            .map(|m| read_match(route_protocol, m))
+            .collect(),
         Some(_) => vec![Err("matches is not a list".to_owned())],
     };
     let backend = |mut backend: Value| BackendSpec {
@@ -154,15 +160,15 @@ fn rule(dialect: RouteProtocol, json: RuleJson) -> RuleSpec {
     }
 }
 
-fn wants(dialect: RouteProtocol, json: Value) -> Result<MatchSpec, String> {
-    let (wants, others) = match dialect {
+fn read_match(route_protocol: RouteProtocol, json: Value) -> Result<MatchSpec, String> {
+    let (match_spec, others) = match route_protocol {
         RouteProtocol::Grpc => of_grpc(parsed(json)?)?,
         RouteProtocol::Http | RouteProtocol::None => of_http(parsed(json)?)?,
     };
     // An unknown field may be a further condition, so the match cannot be evaluated.
     match others.keys().next() {
         Some(field) => Err(format!("its field {field} is not known")),
-        None => Ok(wants),
+        None => Ok(match_spec),
     }
 }
 
@@ -172,14 +178,14 @@ fn parsed<T: for<'a> Deserialize<'a>>(json: Value) -> Result<T, String> {
 
 fn of_http(json: HttpJson) -> Result<(MatchSpec, Map<String, Value>), String> {
     let path = json.path.map(path).transpose()?;
-    let wants = MatchSpec {
+    let match_spec = MatchSpec {
         path: Some(path.unwrap_or_else(|| Path::Prefix("/".to_owned()))),
         method: json.method,
         headers: pairs(json.headers, same_header)?,
         params: pairs(json.query_params, |a, b| a == b)?,
         ..MatchSpec::default()
     };
-    Ok((wants, json.others))
+    Ok((match_spec, json.others))
 }
 
 fn of_grpc(json: GrpcJson) -> Result<(MatchSpec, Map<String, Value>), String> {
@@ -193,13 +199,13 @@ fn of_grpc(json: GrpcJson) -> Result<(MatchSpec, Map<String, Value>), String> {
         text.map(|text| value(call.kind.as_deref(), text))
             .transpose()
     };
-    let wants = MatchSpec {
+    let match_spec = MatchSpec {
         service: text_match(call.service)?,
         call: text_match(call.method)?,
         headers: pairs(json.headers, same_header)?,
         ..MatchSpec::default()
     };
-    Ok((wants, json.others))
+    Ok((match_spec, json.others))
 }
 
 fn path(json: PathJson) -> Result<Path, String> {
@@ -265,12 +271,12 @@ impl MatchSpec {
             "headers": conditions(&request.headers),
             "queryParams": conditions(&request.query),
         });
-        wants(RouteProtocol::Http, json)
+        read_match(RouteProtocol::Http, json)
     }
 
     /// The match of a rule without matches.
-    fn anything(dialect: RouteProtocol) -> Self {
-        let path = (dialect == RouteProtocol::Http).then(|| Path::Prefix("/".to_owned()));
+    fn anything(route_protocol: RouteProtocol) -> Self {
+        let path = (route_protocol == RouteProtocol::Http).then(|| Path::Prefix("/".to_owned()));
         Self {
             path,
             ..Self::default()
@@ -284,9 +290,9 @@ mod tests {
 
     use super::{MatchSpec, Path, RouteProtocol, TextMatch, rules};
 
-    fn read(dialect: RouteProtocol, matches: &Value) -> Vec<Result<MatchSpec, String>> {
+    fn read(route_protocol: RouteProtocol, matches: &Value) -> Vec<Result<MatchSpec, String>> {
         let spec = json!({"rules": [{"matches": matches}]}).to_string();
-        rules(dialect, &spec).unwrap().remove(0).matches
+        rules(route_protocol, &spec).unwrap().remove(0).matches
     }
 
     #[test]
@@ -313,9 +319,12 @@ mod tests {
                     {"name": "a", "value": "3"}],
             }]),
         );
-        let wants = spec[0].clone().unwrap();
-        assert_eq!(wants.headers, [("a".into(), TextMatch::Exact("1".into()))]);
-        assert_eq!(wants.params.len(), 2);
+        let match_spec = spec[0].clone().unwrap();
+        assert_eq!(
+            match_spec.headers,
+            [("a".into(), TextMatch::Exact("1".into()))]
+        );
+        assert_eq!(match_spec.params.len(), 2);
     }
 
     #[test]

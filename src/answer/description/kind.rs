@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::OfKind;
+use super::KindDescription;
 use crate::answer::kinds::kinds;
 use crate::answer::policies::{PolicyQuery, Sort, policies};
 use crate::engine::kinds::profile::ProfileRules;
@@ -19,7 +19,7 @@ pub fn kind(
     rules: &ProfileRules,
     gk: &GroupKind,
     undated: &BTreeSet<ObjectKey>,
-) -> Option<OfKind> {
+) -> Option<KindDescription> {
     let definitions = snapshot.definitions().filter(|crd| crd.gk == *gk);
     let crds: Vec<Arc<Crd>> = definitions.cloned().collect();
     let kinds_found = kinds(rules, &crds, std::slice::from_ref(gk), false);
@@ -33,7 +33,7 @@ pub fn kind(
         sort: Sort::Name,
         undated,
     };
-    Some(OfKind {
+    Some(KindDescription {
         policy_kind,
         policies: policies(snapshot, &asked).policies,
     })

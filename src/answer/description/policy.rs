@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{OfPolicy, OnTarget, conditions};
+use super::{PolicyDescription, PolicyOnTarget, conditions};
 use crate::answer::controller_status::FromStatus;
 use crate::answer::impact::{Change, ChangedObjects, impact};
 use crate::answer::named::{Named, named};
@@ -18,12 +18,12 @@ use crate::engine::state::snapshot::{self as engine, Snapshot};
 use crate::engine::status::conditions::{Accepted, TargetStatus, status};
 
 /// Describes a policy.
-pub fn policy(resolver: &mut Resolver<'_>, policy: &Policy) -> OfPolicy {
+pub fn policy(resolver: &mut Resolver<'_>, policy: &Policy) -> PolicyDescription {
     let status = status(resolver, policy);
     let reason = reason(resolver.snapshot(), policy, &status);
     let (conditions, ancestors) =
         conditions::of_policy(resolver, policy, &status, reason.as_deref());
-    OfPolicy {
+    PolicyDescription {
         object: Named::from(policy.key()),
         class: policy.profile.class.value,
         strategy: strategy(policy),
@@ -82,13 +82,13 @@ fn settings(policy: &Policy) -> BTreeMap<String, Value> {
     by_stanza.collect()
 }
 
-fn on_target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> OnTarget {
+fn on_target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> PolicyOnTarget {
     let mut by = named(status.overridden_by.keys());
     if let Accepted::Conflicted(with) = &status.accepted {
         by.push(Named::from(with));
     }
     let lost = status.overridden_settings.by_setting().into_iter();
-    OnTarget {
+    PolicyOnTarget {
         target: Named::from(&status.target),
         accepted: AttachmentState::from(&status.accepted),
         state: PolicyState::from_acceptance(&status.accepted, status.state.as_ref())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::paths::on;
-use crate::answer::effective::OnPaths;
+use crate::answer::effective::EffectiveOnPaths;
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::{BackendRef, Node, Object, Rule};
@@ -12,7 +12,7 @@ use crate::engine::state::snapshot::Snapshot;
 
 /// The effective policies on the routes to a backend or to one of its ports, for kinds whose policies do not reach the
 /// backend.
-pub(super) fn on_routes(resolver: &mut Resolver<'_>, place: &Place) -> Vec<OnPaths> {
+pub(super) fn on_routes(resolver: &mut Resolver<'_>, place: &Place) -> Vec<EffectiveOnPaths> {
     let (snapshot, backend) = (resolver.snapshot(), &place.object);
     let routes: Vec<Arc<Object>> = using(snapshot, place).cloned().collect();
     let port = port(snapshot, place);
@@ -27,7 +27,11 @@ pub(super) fn on_routes(resolver: &mut Resolver<'_>, place: &Place) -> Vec<OnPat
                 let groups = on(resolver, place, &kind);
                 // The paths without a policy are of interest beside those with one: a Gateway that rejects it.
                 if groups.iter().any(|group| !group.stack.is_empty()) {
-                    on_paths.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
+                    on_paths.extend(
+                        groups
+                            .iter()
+                            .map(|group| EffectiveOnPaths::from((&kind, group))),
+                    );
                 }
             }
         }

@@ -8,9 +8,9 @@ use super::overview::overview;
 use super::paths::on;
 use super::rejected_above::add_rejected_above;
 use super::routes::{on_routes, using};
-use super::{OfTarget, OnBackend, PolicyOnObject, Relation};
+use super::{PoliciesOnBackend, PolicyOnObject, Relation, TargetDescription};
 use crate::answer::controller_status::{FromStatus, in_words};
-use crate::answer::effective::{OnPaths, through};
+use crate::answer::effective::{EffectiveOnPaths, through};
 use crate::answer::named::{Named, named};
 use crate::answer::policies::reason::{of_strategy, of_target};
 use crate::answer::problems::problems;
@@ -44,20 +44,23 @@ pub(super) struct PolicyAtOrAbove {
 }
 
 /// Describes an object or section, with the effective policies on the routes to it.
-pub fn target(resolver: &mut Resolver<'_>, place: &Place) -> OfTarget {
+pub fn target(resolver: &mut Resolver<'_>, place: &Place) -> TargetDescription {
     let about = on_its_own(resolver, place);
-    OfTarget {
+    TargetDescription {
         on_routes: on_routes(resolver, place),
         ..about
     }
 }
 
 /// Describes an object or section without the routes to it.
-pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) -> OfTarget {
+pub(in crate::answer) fn on_its_own(
+    resolver: &mut Resolver<'_>,
+    place: &Place,
+) -> TargetDescription {
     let key = &place.object;
     let mut policies_over = PoliciesAtOrAbove::new();
-    let mut effective: Vec<OnPaths> = Vec::new();
-    let mut without: Vec<OnPaths> = Vec::new();
+    let mut effective: Vec<EffectiveOnPaths> = Vec::new();
+    let mut without: Vec<EffectiveOnPaths> = Vec::new();
     let mut all_paths: Vec<PathGroup> = Vec::new();
     let is_upper = Level::end_for(&key.gk).is_above_routes();
     for kind in kinds(resolver, key) {
@@ -67,16 +70,20 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
         // No request takes a path that begins at no listener.
         all_paths.extend(without_policies.iter().chain(&groups).cloned());
         let taken = without_policies.iter().filter(|group| group.attached);
-        without.extend(taken.map(|group| OnPaths::from((&kind, group))));
+        without.extend(taken.map(|group| EffectiveOnPaths::from((&kind, group))));
         groups.sort_by_cached_key(|group| group.path().into_iter().cloned().collect::<Vec<_>>());
         over(resolver.snapshot(), place, &groups, &mut policies_over);
         if is_upper {
             // Requests that come to the routes below without the policies.
             let unserved = groups.extract_if(.., |group| !group.attached);
             let reached = unserved.filter_map(PathGroup::for_requests);
-            without.extend(reached.map(|group| OnPaths::from((&kind, &group))));
+            without.extend(reached.map(|group| EffectiveOnPaths::from((&kind, &group))));
         }
-        effective.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
+        effective.extend(
+            groups
+                .iter()
+                .map(|group| EffectiveOnPaths::from((&kind, group))),
+        );
     }
     without.retain(|on_paths| {
         let kind = &on_paths.effective.policy_kind;
@@ -108,7 +115,7 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
         Some(Node::Route { hostnames, .. }) => hostnames.iter().map(ToString::to_string).collect(),
         _ => Vec::new(),
     };
-    OfTarget {
+    TargetDescription {
         object: Named::from(place),
         not_looked_up: object.is_none() && !resolver.snapshot().lacks(key),
         overview: overview(resolver, place),
@@ -129,7 +136,7 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
 }
 
 /// The policies on the backends of a route or rule.
-fn backends(resolver: &mut Resolver<'_>, place: &Place, route: &Object) -> Vec<OnBackend> {
+fn backends(resolver: &mut Resolver<'_>, place: &Place, route: &Object) -> Vec<PoliciesOnBackend> {
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
     };
@@ -149,7 +156,7 @@ fn backends(resolver: &mut Resolver<'_>, place: &Place, route: &Object) -> Vec<O
         policies.retain(|policy| policy.relation == Relation::Attached);
         if !policies.is_empty() {
             let object = Named::from(object);
-            backends.push(OnBackend { object, policies });
+            backends.push(PoliciesOnBackend { object, policies });
         }
     }
     backends

@@ -154,7 +154,7 @@ fn matched(rule: &MatchedRule) -> Matched {
         call,
         headers,
         params,
-    } = &rule.wants;
+    } = &rule.match_spec;
     let text = |text: &Option<TextMatch>| text.as_ref().map(|text| text.value().to_owned());
     Matched {
         hostname: rule.hostname.as_ref().map(ToString::to_string),

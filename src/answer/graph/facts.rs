@@ -103,28 +103,28 @@ impl<'a> Reader<'a> {
 
     fn of_rule(&mut self, route: &Object, index: usize) -> Facts {
         if self.last.as_ref().is_none_or(|(key, _)| *key != route.key) {
-            self.last = Some((route.key.clone(), self.matching.wants(route)));
+            self.last = Some((route.key.clone(), self.matching.match_specs(route)));
         }
         let rules = self.last.as_ref().map(|(_, rules)| &**rules);
-        let wants = rules.and_then(|rules| rules.get(index));
-        let wants = wants.into_iter().flatten();
+        let match_spec = rules.and_then(|rules| rules.get(index));
+        let match_spec = match_spec.into_iter().flatten();
         Facts {
-            matches: wants.take(MOST_MATCHES).map(match_text).collect(),
+            matches: match_spec.take(MOST_MATCHES).map(match_text).collect(),
             ..Facts::default()
         }
     }
 }
 
-fn match_text(wants: &Result<MatchSpec, String>) -> String {
-    let text = match wants {
-        Ok(wants) => text(wants),
+fn match_text(match_spec: &Result<MatchSpec, String>) -> String {
+    let text = match match_spec {
+        Ok(match_spec) => text(match_spec),
         Err(why) => format!("unreadable match: {why}"),
     };
     shortened(&text, MAX_MATCH_CHARACTERS).into_owned()
 }
 
 /// A match in words: `PathPrefix /cart, method GET, header x-env=canary`.
-fn text(wants: &MatchSpec) -> String {
+fn text(match_spec: &MatchSpec) -> String {
     let pair = |what: &str, (name, text): &(String, TextMatch)| {
         let sign = if text.is_expression() { "=~" } else { "=" };
         format!("{what} {name}{sign}{}", text.value())
@@ -133,15 +133,25 @@ fn text(wants: &MatchSpec) -> String {
         let value = value.as_ref();
         value.map(|value| format!("{what} {}", value.value()))
     };
-    let path = wants.path.iter();
+    let path = match_spec.path.iter();
     let parts = path
         .map(|path| format!("{} {}", path.kind(), path.value()))
-        .chain(condition("service", &wants.service))
-        .chain(condition("method", &wants.call))
-        .chain(wants.method.iter().map(|method| format!("method {method}")))
-        .chain(wants.headers.iter().map(|header| pair("header", header)))
+        .chain(condition("service", &match_spec.service))
+        .chain(condition("method", &match_spec.call))
         .chain(
-            wants
+            match_spec
+                .method
+                .iter()
+                .map(|method| format!("method {method}")),
+        )
+        .chain(
+            match_spec
+                .headers
+                .iter()
+                .map(|header| pair("header", header)),
+        )
+        .chain(
+            match_spec
                 .params
                 .iter()
                 .map(|param| pair("query parameter", param)),

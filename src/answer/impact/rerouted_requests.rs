@@ -185,7 +185,7 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
         let concerned = concerned(snapshot, objects).into_iter();
         for route in concerned.filter_map(|route| snapshot.get(&route)) {
             if samples.len() >= MAX_REQUESTS || work >= MOST_ROUTES {
-                left_out += matching.wants(route).into_iter().flatten().count();
+                left_out += matching.match_specs(route).into_iter().flatten().count();
                 continue;
             }
             for sample in matching
@@ -258,8 +258,10 @@ fn changed_routes<'m>(
 fn methods_of(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> Vec<String> {
     let named = states.into_iter().flat_map(|matching| {
         let routes = changed_routes(matching, objects);
-        let matches = routes.flat_map(|route| matching.wants(route)).flatten();
-        let named = matches.filter_map(|wants| wants.ok()?.method);
+        let matches = routes
+            .flat_map(|route| matching.match_specs(route))
+            .flatten();
+        let named = matches.filter_map(|match_spec| match_spec.ok()?.method);
         named.collect::<Vec<_>>()
     });
     methods(named)
@@ -332,11 +334,11 @@ fn is_moved(
         && is_unnamed(after, &served_after)
         && (
             &served_before.route,
-            &served_before.wants,
+            &served_before.match_spec,
             &served_before.filters,
         ) == (
             &served_after.route,
-            &served_after.wants,
+            &served_after.match_spec,
             &served_after.filters,
         )
         && (&old.listener, &old.backends) == (&new.listener, &new.backends)

@@ -253,7 +253,7 @@ fn wrong(path: &str, fault: &Fault) -> String {
 
 /// The reason if only filters of backends name a policy.
 fn by_filter_of_a_backend(snapshot: &Snapshot, policy: &Policy) -> Option<String> {
-    if policy.profile.by_filter_of.is_empty() {
+    if policy.profile.named_by_filters_of.is_empty() {
         return None;
     }
     let route = snapshot.filtering_backends(policy.key()).next()?;

@@ -16,7 +16,7 @@ use crate::engine::model::ids::ObjectKey;
 use crate::engine::state::snapshot::Snapshot;
 
 /// A change to a state, and the rules by which it is judged.
-pub(in super::super) struct OfChange<'a> {
+pub(in super::super) struct ProposedChange<'a> {
     /// The state without the change.
     pub(in super::super) view: &'a View,
     /// The severities of findings.
@@ -55,8 +55,8 @@ pub(in super::super) enum ChangedObjects<'a> {
 
 impl Input {
     /// A change as the input of a check.
-    pub(super) fn of_change(change: OfChange<'_>) -> Self {
-        let OfChange {
+    pub(super) fn of_change(change: ProposedChange<'_>) -> Self {
+        let ProposedChange {
             view,
             severities,
             refusals,

@@ -12,7 +12,9 @@ use super::table::{Cell, Table};
 use super::text::{paragraph, side_by_side};
 use super::values::{FormattedValue, shown};
 use crate::answer::Named;
-use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload, PolicyOnObject};
+use crate::answer::description::{
+    Description, KindDescription, PolicyOnObject, TargetDescription, WorkloadDescription,
+};
 use crate::answer::effective::EffectiveSettings;
 use crate::answer::policies::Policies;
 use crate::answer::problems::ProblemSubject;
@@ -50,7 +52,7 @@ pub(crate) fn show(
 }
 
 /// Every fact of a kind, then its policies.
-fn kind(about: &OfKind, style: Style, now: Timestamp) -> String {
+fn kind(about: &KindDescription, style: Style, now: Timestamp) -> String {
     let mut text = details(&about.policy_kind, style);
     let form = Form {
         style,
@@ -68,7 +70,7 @@ fn kind(about: &OfKind, style: Style, now: Timestamp) -> String {
     text
 }
 
-fn target(about: &OfTarget, style: Style, only: bool) -> String {
+fn target(about: &TargetDescription, style: Style, only: bool) -> String {
     let mut text = heading(about, style);
     if let Some(overview) = &about.overview {
         text.push_str(&verdict::line(about, overview, only, style));
@@ -136,7 +138,7 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
 }
 
 /// The sentence that no policy applies, as far as the policies could be read.
-fn no_policy(about: &OfTarget, style: Style) -> String {
+fn no_policy(about: &TargetDescription, style: Style) -> String {
     let sentence = if about.overview.is_some() {
         "No policy targets it"
     } else {
@@ -168,7 +170,7 @@ fn no_policy(about: &OfTarget, style: Style) -> String {
 }
 
 /// `1 policy was not read (SecurityPolicy infra/big)`. `None` if all policies were read.
-fn unread(about: &OfTarget) -> Option<String> {
+fn unread(about: &TargetDescription) -> Option<String> {
     let names = about.unread.iter().map(|policy| {
         let kind = &policy.0.object.gk.kind;
         format!("{kind} {}", phrases::path(policy))
@@ -183,7 +185,7 @@ fn unread(about: &OfTarget) -> Option<String> {
 }
 
 /// The policies on the backends of a route.
-fn backends(about: &OfTarget, style: Style) -> String {
+fn backends(about: &TargetDescription, style: Style) -> String {
     let mut table =
         Table::new(&["BACKEND", "POLICY", "", "STATE", "REASON"]).sentences(&["REASON"]);
     for backend in &about.backends {
@@ -211,7 +213,7 @@ fn backends(about: &OfTarget, style: Style) -> String {
 }
 
 /// The object, its hostnames, and its parents.
-fn heading(about: &OfTarget, style: Style) -> String {
+fn heading(about: &TargetDescription, style: Style) -> String {
     let mut parts = vec![(Some(Tone::Heading), about.object.0.to_string())];
     let mut part = |text: String| parts.push((Some(Tone::Faint), text));
     if about.not_looked_up {
@@ -288,7 +290,7 @@ fn owners(places: &[Named]) -> String {
     phrases::list(each)
 }
 
-fn workload(about: &OfWorkload, style: Style, only: bool) -> String {
+fn workload(about: &WorkloadDescription, style: Style, only: bool) -> String {
     let mut pieces = vec![(Some(Tone::Heading), about.object.0.to_string())];
     if about.services.is_empty() {
         let mut text = side_by_side(style, &pieces, "   ", "  ");
@@ -312,7 +314,7 @@ fn workload(about: &OfWorkload, style: Style, only: bool) -> String {
 }
 
 /// A line about the policies whose selectors select the Pods of a workload.
-fn selected_by(about: &OfWorkload, style: Style) -> String {
+fn selected_by(about: &WorkloadDescription, style: Style) -> String {
     if about.selected_by.is_empty() {
         return String::new();
     }
@@ -326,7 +328,11 @@ fn selected_by(about: &OfWorkload, style: Style) -> String {
 }
 
 /// The settings of one result, each with its source.
-pub(crate) fn settings(about: &OfTarget, effective: &EffectiveSettings, style: Style) -> String {
+pub(crate) fn settings(
+    about: &TargetDescription,
+    effective: &EffectiveSettings,
+    style: Style,
+) -> String {
     let Some(spec) = &effective.spec else {
         let names = effective.merged_of.iter().map(phrases::path);
         let names: Vec<String> = names.collect();
@@ -385,7 +391,7 @@ pub(crate) fn settings(about: &OfTarget, effective: &EffectiveSettings, style: S
 }
 
 /// A place; a section of the described object without the object's name.
-fn nearby(about: &OfTarget, place: &Named) -> String {
+fn nearby(about: &TargetDescription, place: &Named) -> String {
     let noun = section_noun(&place.0.object.gk);
     match (&place.0.section, noun) {
         (Some(section), Some(noun)) if place.0.object == about.object.0.object => {

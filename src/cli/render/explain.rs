@@ -270,7 +270,14 @@ fn backend_row(step: &Step, backend: &Backend, table: &mut Table) {
         let status = backend.answer.as_deref().unwrap_or_default();
         format!("answered: {status} to {to}")
     });
-    let parts = [weight, filters, redirect];
+    let error = backend
+        .answer
+        .as_ref()
+        .filter(|_| backend.location.is_none() && backend.state == State::Used);
+    let error = error.map(|status| {
+        format!("answered: {status}, because the controller does not support its filters")
+    });
+    let parts = [weight, filters, redirect.or(error)];
     let weight = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let is_first = step
         .backends

@@ -10,7 +10,7 @@ use super::test_result::TestResult;
 use super::test_state::TestState;
 use super::{out_of_place, subject};
 use crate::answer::description::{for_requests, paths_at};
-use crate::answer::effective::{OnPaths, through};
+use crate::answer::effective::{EffectiveOnPaths, through};
 use crate::answer::tested::TestFailure;
 use crate::engine::admission::verdict::escape;
 use crate::engine::effective::{PathGroup, Resolver};
@@ -34,7 +34,7 @@ pub(super) fn run(test_state: &TestState, test: &EffectiveTest) -> TestResult {
     has_fields(test_state, &kind, &test.effective)?;
     let expected = expected(&test.effective);
     for group in &groups {
-        let shown = OnPaths::from((&kind, group));
+        let shown = EffectiveOnPaths::from((&kind, group));
         let place = place(&shown);
         notes.extend(caveats(test_state, group));
         if shown.incomplete {
@@ -195,7 +195,7 @@ fn paths(
 }
 
 /// The paths of a group, in words.
-fn place(shown: &OnPaths) -> String {
+fn place(shown: &EffectiveOnPaths) -> String {
     let targets: Vec<String> = shown.targets.iter().map(|at| at.0.to_string()).collect();
     let listeners: Vec<String> = shown.listeners.iter().map(|at| at.0.to_string()).collect();
     let mut text = format!("on {}", targets.join(", "));
@@ -241,7 +241,12 @@ fn expected(test: &ExpectedEffective) -> Value {
 }
 
 /// The settings in force, as far as the test expects some; in the same form.
-fn result(test: &ExpectedEffective, group: &PathGroup, shown: &OnPaths, spec: &Value) -> Value {
+fn result(
+    test: &ExpectedEffective,
+    group: &PathGroup,
+    shown: &EffectiveOnPaths,
+    spec: &Value,
+) -> Value {
     let mut fields = Map::new();
     if let Some(Literal(expected)) = &test.spec {
         let is_nothing = group.effective.policies().is_empty();
@@ -267,7 +272,7 @@ fn result(test: &ExpectedEffective, group: &PathGroup, shown: &OnPaths, spec: &V
 
 /// The policies that a setting comes from: that of the setting itself, else those of the settings in it, else that of the
 /// setting that contains it.
-fn source(shown: &OnPaths, pointer: &str, expected: &str) -> String {
+fn source(shown: &EffectiveOnPaths, pointer: &str, expected: &str) -> String {
     let sources = &shown.effective.sources;
     let below = format!("{pointer}/");
     let is_in = |outer: &str, inner: &str| {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{left_out, subject};
 use crate::answer::API_VERSION;
 use crate::answer::description::{for_requests, paths_at};
-use crate::answer::effective::OnPaths;
+use crate::answer::effective::EffectiveOnPaths;
 use crate::cache::lists::ReadScope;
 use crate::cli::Failure;
 use crate::cli::find;
@@ -46,7 +46,7 @@ impl Effective {
 }
 
 /// The effective policy on some paths to a target.
-struct EffectiveOnPaths {
+struct RecordedPaths {
     /// The listener at which the paths begin, and the section of the target at which they end.
     listener: Option<Place>,
     target: Place,
@@ -146,9 +146,9 @@ fn on_target(
         {
             continue;
         }
-        let shown: Vec<OnPaths> = groups
+        let shown: Vec<EffectiveOnPaths> = groups
             .iter()
-            .map(|group| OnPaths::from((&kind, group)))
+            .map(|group| EffectiveOnPaths::from((&kind, group)))
             .collect();
         let on = subject::text(place);
         if shown.iter().any(|shown| !shown.requests_from.is_empty()) {
@@ -157,7 +157,7 @@ fn on_target(
             ));
             continue;
         }
-        let mut by_result: Vec<EffectiveOnPaths> = Vec::new();
+        let mut by_result: Vec<RecordedPaths> = Vec::new();
         let mut is_all = true;
         for (group, shown) in groups.iter().zip(&shown) {
             let is_nothing = group.effective.policies().is_empty();
@@ -177,7 +177,7 @@ fn on_target(
         by_result.retain(|one| resolver.taken_by(&one.target).is_none());
         is_all &= by_result.len() == all;
         // A test of a route is about the routes that it delegates to, too; they have tests of their own.
-        let is_elsewhere = |one: &EffectiveOnPaths| {
+        let is_elsewhere = |one: &RecordedPaths| {
             is_route(&one.target.object.gk) && one.target.object != place.object
         };
         if is_route(&place.object.gk) && !by_result.iter().all(is_elsewhere) {
@@ -186,7 +186,7 @@ fn on_target(
             is_all &= by_result.len() == all;
         }
         // A test of the whole object is about its sections too, so it cannot say what holds outside of them.
-        let is_section = |one: &EffectiveOnPaths| one.target.section.is_some();
+        let is_section = |one: &RecordedPaths| one.target.section.is_some();
         let is_same = by_result
             .windows(2)
             .all(|pair| matches!(pair, [one, other] if one.effective == other.effective));
@@ -202,14 +202,14 @@ fn on_target(
 }
 
 /// One part for each pair of a listener and a target.
-fn parts(shown: &OnPaths, effective: &Effective) -> Vec<EffectiveOnPaths> {
+fn parts(shown: &EffectiveOnPaths, effective: &Effective) -> Vec<RecordedPaths> {
     let listeners = shown.listeners.iter().map(|named| Some(named.0.clone()));
     let mut listeners: Vec<Option<Place>> = listeners.collect();
     if listeners.is_empty() {
         listeners.push(None);
     }
     let pairs = listeners.iter().flat_map(|listener| {
-        shown.targets.iter().map(|target| EffectiveOnPaths {
+        shown.targets.iter().map(|target| RecordedPaths {
             listener: listener.clone(),
             target: target.0.clone(),
             effective: effective.clone(),
@@ -223,10 +223,10 @@ fn parts(shown: &OnPaths, effective: &Effective) -> Vec<EffectiveOnPaths> {
 fn together(
     kind: &GroupKind,
     place: &Place,
-    by_result: &[EffectiveOnPaths],
+    by_result: &[RecordedPaths],
     is_all: bool,
 ) -> Vec<Recorded> {
-    let all = |part: &dyn Fn(&EffectiveOnPaths) -> (Option<Place>, Place)| {
+    let all = |part: &dyn Fn(&RecordedPaths) -> (Option<Place>, Place)| {
         let mut tests: BTreeMap<(Option<Place>, Place), &Effective> = BTreeMap::new();
         for one in by_result {
             let known = tests.entry(part(one)).or_insert(&one.effective);
@@ -247,7 +247,7 @@ fn together(
         });
         Some(tests.collect::<Vec<_>>())
     };
-    let section = |one: &EffectiveOnPaths| {
+    let section = |one: &RecordedPaths| {
         let is_part = one.target.object == place.object && place.section.is_none();
         if is_part {
             one.target.clone()
@@ -266,7 +266,7 @@ fn together(
 }
 
 /// The effective policy, as a test states it; `None` if only the controller of the kind knows it.
-fn effective(kind: &GroupKind, shown: &OnPaths, is_nothing: bool) -> Option<Effective> {
+fn effective(kind: &GroupKind, shown: &EffectiveOnPaths, is_nothing: bool) -> Option<Effective> {
     let spec = shown.effective.spec.clone()?;
     let sources = shown.effective.sources.iter();
     let sources =

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::super::check::{ChangedObjects, OfChange, of_change};
+use super::super::check::{ChangedObjects, ProposedChange, of_change};
 use super::super::impact::{changed, deleted};
 use super::super::written_guardrails::{among, names, usable};
 use super::json::value;
@@ -60,7 +60,7 @@ pub(super) fn change(page_state: &PageState, text: &str, delete: bool) -> Result
         (&stated.usable, what)
     };
     let stored: Vec<Box<RawValue>> = page_state.guardrail_texts().collect();
-    let report = of_change(OfChange {
+    let report = of_change(ProposedChange {
         stored: &stored,
         view,
         severities: &page_state.severities,

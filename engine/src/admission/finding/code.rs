@@ -71,7 +71,7 @@ macro_rules! with_codes {
             FieldUnknown "field-unknown" Warn,
             /// In files: an object violates a rule of the CRD.
             FieldInvalid "field-invalid" Deny,
-            /// Another policy sets the same field of the same target to another value (legacy dialect).
+            /// Another policy sets the same field of the same target to another value (GEP-713 of 2021).
             FieldConflict "field-conflict" Warn,
             /// Another policy is attached to the same target and section and takes precedence.
             Conflicted "conflicted" Warn,

@@ -26,7 +26,7 @@ use crate::status::conditions::PolicyStatus;
 /// Gateway that itself asks for client certificates.
 pub(super) fn may_take_away(policy: &Policy, status: &PolicyStatus) -> bool {
     let alternatives = policy.profile.alternatives.as_ref();
-    let opens_others = || alternatives.is_some_and(|which| !which.with.is_empty());
+    let opens_others = || alternatives.is_some_and(|which| !which.other_kinds.is_empty());
     let replaces_own = || policy.protects_by(CLIENT_CERTIFICATES);
     // Controllers that reject all policies on one target reject those that were there before, too.
     let rejects_others = || {

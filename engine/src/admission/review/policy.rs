@@ -419,7 +419,7 @@ fn gives_way(
 
 /// Fields that another policy of GEP-713 of 2021 sets to a different value on the same target.
 fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
-    if !policy.profile.strategies.value.legacy || target.accepted != Accepted::Accepted {
+    if !policy.profile.strategies.value.follows_2021 || target.accepted != Accepted::Accepted {
         return Vec::new();
     }
     let attachments = resolver.attached(&target.target.object);

@@ -22,6 +22,7 @@ use crate::topology::{
 };
 
 use super::fuel::too_much;
+use super::unsupported_filters;
 
 /// The references of one list for which a hint is looked for: it compares many names, and a route may have thousands.
 const HINTED: usize = 16;
@@ -95,6 +96,7 @@ pub(super) fn findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Find
     }
     findings.extend(shadowed(resolver, route));
     findings.extend(filters_of(snapshot, route));
+    findings.extend(unsupported_filters::findings(snapshot, route));
     let of_backends = backends_of(resolver, route);
     if of_backends.is_empty() {
         findings.extend(faults_of(snapshot, route));

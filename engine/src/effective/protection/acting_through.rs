@@ -8,7 +8,7 @@ use super::provided::Provided;
 use super::{LostSources, ProtectionLoss, Resolve};
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
-use crate::kinds::profile::{ActsThrough, Profile};
+use crate::kinds::profile::{AppliesThrough, Profile};
 use crate::merge::EffectivePolicy;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::setting_path::is_under;
@@ -19,10 +19,10 @@ use crate::state::snapshot::Snapshot;
 fn acting_through<'s>(
     snapshot: &'s Snapshot,
     kind: &GroupKind,
-) -> impl Iterator<Item = (&'s GroupKind, &'s Profile, &'s ActsThrough)> {
+) -> impl Iterator<Item = (&'s GroupKind, &'s Profile, &'s AppliesThrough)> {
     snapshot.used_kinds().filter_map(move |acting| {
         let profile = snapshot.profile(acting)?;
-        let through = profile.acts_through.as_ref()?;
+        let through = profile.applies_through.as_ref()?;
         (through.kind == *kind).then_some((acting, &**profile, through))
     })
 }
@@ -97,7 +97,7 @@ fn in_force(
 }
 
 /// Whether policies are in force there, and none of them is one through which others act.
-fn is_displaced(effective: &EffectivePolicy, through: &ActsThrough) -> bool {
+fn is_displaced(effective: &EffectivePolicy, through: &AppliesThrough) -> bool {
     let leaves = effective.leaves();
     let mut own = leaves.iter().filter(|(path, setting)| {
         is_under(path, &through.setting) && setting.policy.name.starts_with(&*through.prefix)

@@ -98,7 +98,7 @@ fn is_opened_by_other_kinds(
     attached.iter().any(|one| {
         let policy = &one.policy;
         let protection = policy.profile.protection(&protection.name);
-        let is_alternative = alternatives.with.contains(&policy.key().gk);
+        let is_alternative = alternatives.other_kinds.contains(&policy.key().gk);
         protection
             .filter(|_| is_alternative)
             .is_some_and(|same| Provided::from_policy(snapshot, same, policy).lets_all_pass)

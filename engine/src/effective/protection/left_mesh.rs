@@ -61,13 +61,17 @@ pub(super) fn lost_by_leaving(
 /// mesh change which policies apply.
 fn label_given_up(profile: &Profile, old: &Object, new: &Object) -> Option<String> {
     let label = mesh_label(profile, old)?;
-    let is_kept_out = new.meta.labels.first_of(&profile.no_mesh_labels).is_some();
+    let is_kept_out = new
+        .meta
+        .labels
+        .first_of(&profile.namespaces_without_mesh)
+        .is_some();
     (mesh_label(profile, new).is_none() && !is_kept_out).then_some(label)
 }
 
 /// The first label by which the Pods of a Namespace get a proxy.
 fn mesh_label(profile: &Profile, namespace: &Object) -> Option<String> {
-    let mut known = profile.mesh_labels.iter();
+    let mut known = profile.namespaces_in_mesh.iter();
     known.find_map(|(label, values)| {
         let value = namespace.meta.labels.get(label)?;
         let counts = !value.is_empty() && (values.is_empty() || values.contains(value));

@@ -121,7 +121,7 @@ impl<'a> OtherKinds<'a> {
 
     fn kinds(&self) -> &[GroupKind] {
         let alternatives = self.profile.alternatives.as_ref();
-        alternatives.map_or(&[], |alternatives| &alternatives.with)
+        alternatives.map_or(&[], |alternatives| &alternatives.other_kinds)
     }
 
     /// The protection by the changed kind.
@@ -141,7 +141,7 @@ impl Side<'_> {
         object: &ObjectKey,
     ) -> Vec<Provided> {
         let others = changed.alternatives.as_ref();
-        let others = others.map_or(&[][..], |others| &others.with);
+        let others = others.map_or(&[][..], |others| &others.other_kinds);
         let mut provided = Vec::new();
         for kind in others {
             let Some(profile) = self.snapshot.profile(kind) else {

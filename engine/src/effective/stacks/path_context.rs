@@ -25,13 +25,13 @@ pub(in crate::effective) struct PathContext {
 }
 
 /// Policies of a kind that are rejected on some paths, and the ancestors for which they are rejected.
-type OfKind = Rc<[(ObjectKey, Vec<Place>)]>;
+type RejectedPolicies = Rc<[(ObjectKey, Vec<Place>)]>;
 
 /// Finds the policies that are rejected on some paths, and the facts of listeners that policies
 /// depend on.
 #[derive(Debug, Default)]
 pub(super) struct RejectionsByAncestor {
-    kinds: HashMap<GroupKind, OfKind>,
+    kinds: HashMap<GroupKind, RejectedPolicies>,
     /// By kind, and by Gateway or `ListenerSet`.
     listeners: HashMap<(GroupKind, ObjectKey), ByListener>,
 }
@@ -121,7 +121,7 @@ fn listeners(snapshot: &Snapshot, profile: &Profile, owner: &ObjectKey) -> ByLis
     by_listener
 }
 
-fn of_kind(snapshot: &Snapshot, kind: &GroupKind) -> OfKind {
+fn of_kind(snapshot: &Snapshot, kind: &GroupKind) -> RejectedPolicies {
     let policies = snapshot
         .rejected_on_some_paths()
         .filter(|policy| policy.key().gk == *kind);

@@ -72,7 +72,7 @@ pub struct Caveat {
     /// Whether a policy without a known effect on a target of these kinds may apply to it all the same, so that its effect is not known.
     /// Without `targets`: whether a policy that names no target may apply.
     #[serde(default)]
-    pub may_act_elsewhere: bool,
+    pub may_apply_elsewhere: bool,
     /// It applies if each of these fields has one of these values: `spec.mergeType: [StrategicMerge]`. See Conditions in
     /// docs/reference/profiles.md.
     #[serde(default)]

@@ -42,7 +42,7 @@ pub struct ControllerFile {
     pub listener_isolation: Option<ListenerIsolation>,
     /// Whether a listener whose hostname is a wildcard takes no route whose hostname is a wider one: no `*.example.com` on
     /// `*.shop.example.com`.
-    #[serde(default, rename = "refusesWiderWildcards")]
+    #[serde(default, rename = "rejectsWiderWildcards")]
     pub rejects_wider_wildcards: bool,
     /// Whether the policies of plain HTTP listeners on one port go by the hostnames of routes: those of the listener with the
     /// longest hostname that covers one apply to its requests, whichever listener the route is attached to.
@@ -140,7 +140,7 @@ pub struct ControllerFile {
     pub unsupported_filters: Option<UnsupportedFiltersFile>,
     /// Whether it refuses a request whose host is that of another listener than the one that the server name of its connection chose
     /// (421 Misdirected Request). If absent, attache assumes that it does, and notes it.
-    #[serde(rename = "refusesMisdirectedRequests")]
+    #[serde(rename = "rejectsMisdirectedRequests")]
     pub rejects_misdirected_requests: Option<bool>,
     /// The order in which it tries rules that match one request, as far as it differs from that of the Gateway API.
     #[serde(default)]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::values::paths::spec_path;
 use super::{
-    ActsThrough, Allowed, Alternatives, Classes, Fact, GatewayByLabel, Ineffective, OnListeners,
+    Allowed, Alternatives, AppliesThrough, Classes, Fact, GatewayByLabel, Ineffective, OnListeners,
     OnRoutes, Profile, RefField, ReportedInvalid, Source, Strategies, Strategy, Weakness,
 };
 use crate::model::ids::GroupKind;
@@ -41,7 +41,7 @@ impl Profile {
             fact("versions", &self.versions),
             fact("class", &self.class),
             shown("targets.refs", &self.refs, |v| list(v, reference)),
-            shown("targets.byFilterOf", &self.by_filter_of, |v| {
+            shown("targets.namedByFiltersOf", &self.named_by_filters_of, |v| {
                 list(v, |gk| json!(gk.to_string()))
             }),
             shown("targets.annotation", &self.annotation, |v| {
@@ -54,16 +54,22 @@ impl Profile {
             fact("targets.oneForm", &self.one_form),
             fact("targets.onMissing", &self.on_missing),
             shown("targets.onMissingExcept", &self.on_missing_except, classes),
-            shown("targets.noProxyLabels", &self.no_proxy_labels, |v| {
-                json!((!v.is_empty()).then_some(v))
-            }),
-            shown("targets.noProxyWhen", &self.no_proxy_when, |v| {
-                json!((!v.is_empty()).then_some(v))
-            }),
-            shown("targets.noMeshLabels", &self.no_mesh_labels, |v| {
-                json!((!v.is_empty()).then_some(v))
-            }),
-            shown("targets.meshLabels", &self.mesh_labels, |v| {
+            shown(
+                "targets.namespacesWithoutProxy",
+                &self.namespaces_without_proxy,
+                |v| json!((!v.is_empty()).then_some(v)),
+            ),
+            shown(
+                "targets.unreadWithoutProxyIf",
+                &self.unread_without_proxy_if,
+                |v| json!((!v.is_empty()).then_some(v)),
+            ),
+            shown(
+                "targets.namespacesWithoutMesh",
+                &self.namespaces_without_mesh,
+                |v| json!((!v.is_empty()).then_some(v)),
+            ),
+            shown("targets.namespacesInMesh", &self.namespaces_in_mesh, |v| {
                 json!((!v.is_empty()).then_some(v))
             }),
             shown("targets.gatewayByLabel", &self.gateway_by_label, |v| {
@@ -78,7 +84,7 @@ impl Profile {
                 value: allow.map_or(Value::Null, |allow| list(allow, allowed)),
                 from: allow.map(|allow| allow.from).unwrap_or_default(),
             },
-            shown("targets.refused", &self.excluded_targets, |v| {
+            shown("targets.excluded", &self.excluded_targets, |v| {
                 json!((!v.kinds.is_empty()).then(|| v.kinds.iter().map(kind).collect::<Vec<_>>()))
             }),
             fact("targets.nameComparison", &self.name_comparison),
@@ -97,7 +103,7 @@ impl Profile {
             fact("conflict.sameTarget", &self.same_target),
             fact("conflict.scope", &self.conflict_scope),
             fact("conflict.oneWithNoTarget", &self.one_with_no_target),
-            fact("conflict.clashes", &self.rejected_because),
+            fact("conflict.rejectedBecause", &self.rejected_because),
             fact("conflict.weight", &self.weight),
             fact("conflict.equalAge", &self.equal_age),
             shown("conflict.fields", &self.conflict_fields, |v| {
@@ -116,8 +122,8 @@ impl Profile {
             part("merge.nestedStrategies", &self.strategies, |v| {
                 json!((!v.nested.is_empty()).then_some(&v.nested))
             }),
-            part("merge.dialect", &self.strategies, |v| {
-                json!(v.legacy.then_some("legacy"))
+            part("merge.gepVersion", &self.strategies, |v| {
+                json!(v.follows_2021.then_some("2021"))
             }),
             shown("merge.default", &self.default_strategy, |v| strategy(*v)),
             fact("merge.dictatedBy", &merging.dictated_by),
@@ -131,7 +137,7 @@ impl Profile {
                 list(v, |list| json!(list.join(".")))
             }),
             fact("merge.dropsEmptyLists", &merging.drops_empty_lists),
-            shown("merge.unsetIs", &merging.unset_is, |v| {
+            shown("merge.assumedWhenUnset", &merging.assumed_when_unset, |v| {
                 v.iter()
                     .map(|(path, text)| format!("{}: {text}", spec_path(path)))
                     .collect()
@@ -148,7 +154,7 @@ impl Profile {
                 list(v, on_listeners)
             }),
             fact("merge.ports", &merging.ports),
-            fact("merge.unread", &merging.unread),
+            fact("merge.ignoredSettings", &merging.ignored_settings),
             shown("merge.notAppliedIf", &merging.not_applied_if, |v| {
                 list(v, super::NotApplied::json)
             }),
@@ -159,7 +165,7 @@ impl Profile {
             fact("merge.keptFromAbove", &merging.kept_from_above),
             fact("merge.partitionBy", &merging.partition_by),
             fact("merge.accumulatePerStage", &merging.accumulate_per_stage),
-            fact("merge.inheritance", &merging.delegation_merge),
+            fact("merge.delegation", &merging.delegation_merge),
         ]
     }
 
@@ -184,8 +190,8 @@ impl Profile {
             shown("alternatives", &self.alternatives, |v| {
                 v.as_ref().map_or(Value::Null, alternatives)
             }),
-            shown("actsThrough", &self.acts_through, |v| {
-                json!(v.as_ref().map(ActsThrough::json))
+            shown("appliesThrough", &self.applies_through, |v| {
+                json!(v.as_ref().map(AppliesThrough::json))
             }),
             fact("dropsNulls", &self.drops_nulls),
             shown("caveats", &self.caveats, |v| {
@@ -219,7 +225,7 @@ impl Profile {
             fact("status.mayBeEmpty", &self.may_be_empty),
             fact("status.mustBeTrue", &self.must_be_true),
             fact("status.inForce", &self.in_force),
-            fact("status.idle", &self.idle),
+            fact("status.nothingToApplyTo", &self.nothing_to_apply_to),
         ]
     }
 
@@ -318,7 +324,7 @@ fn weakness(weakness: &Weakness) -> Value {
 
 /// `true`, or the kinds of policies and targets that also let requests pass.
 fn alternatives(alternatives: &Alternatives) -> Value {
-    let (kinds, targets) = (&alternatives.with, &alternatives.open_targets);
+    let (kinds, targets) = (&alternatives.other_kinds, &alternatives.open_targets);
     if kinds.is_empty() && targets.is_empty() {
         return json!(true);
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::FieldConditions;
 use super::controller::ControllerFile;
 use super::{
-    ActsThrough, Alternatives, Annotation, Caveat, Class, Classes, ConflictScope, Control,
+    Alternatives, Annotation, AppliesThrough, Caveat, Class, Classes, ConflictScope, Control,
     CrossNamespace, EqualAge, ExcludedTargets, GatewayByLabel, GatewayPods, NameComparison,
     NamingRestriction, OnMissing, Parent, RefField, Reference, RejectedIf, RejectionCause,
     ReportedInvalid, Requirement, SameTarget, SectionNaming, ServiceAs, SpecPath, StatusShape,
@@ -106,7 +106,7 @@ pub struct ProfileFile {
     /// The policies of another kind by which a controller carries out policies of this kind: an `AuthPolicy` of Kuadrant
     /// applies to Envoy Gateway through an `EnvoyExtensionPolicy` with the name `kuadrant-<Gateway>`. Where another `EnvoyExtensionPolicy`
     /// replaces that one, the `AuthPolicy` does nothing.
-    pub acts_through: Option<ActsThrough>,
+    pub applies_through: Option<AppliesThrough>,
     /// Whether no field of the settings may be `null`, so that the API server drops every `null`. A CRD takes
     /// precedence.
     pub drops_nulls: Option<bool>,
@@ -143,7 +143,7 @@ pub struct Conflict {
     /// The policies of one object that may conflict at all.
     pub scope: Option<ConflictScope>,
     /// Conditions on other objects under which controllers reject a policy.
-    #[serde(rename = "clashes")]
+    #[serde(rename = "rejectedBecause")]
     pub rejected_because: Option<Vec<RejectionCause>>,
     /// The fields in which policies conflict, as paths within the settings; all by default.
     pub fields: Option<Vec<String>>,
@@ -172,7 +172,7 @@ pub struct StatusFile {
     /// Conditions with names of the project's own that are `True` if all is well, and a fault if they are `False`.
     pub must_be_true: Option<Vec<Arc<str>>>,
     /// Conditions by which controllers say that a policy is accepted and has nothing to apply to yet, or is overridden somewhere.
-    pub idle: Option<Vec<NothingToApplyToCondition>>,
+    pub nothing_to_apply_to: Option<Vec<NothingToApplyToCondition>>,
 }
 
 /// A condition by which controllers say that a policy has nothing to apply to yet, or is overridden somewhere.
@@ -188,7 +188,7 @@ pub struct NothingToApplyToCondition {
     pub message: String,
     /// Whether the message may go on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub message_goes_on: bool,
+    pub message_is_prefix: bool,
 }
 
 // === impl NothingToApplyToCondition ===
@@ -196,7 +196,7 @@ pub struct NothingToApplyToCondition {
 impl NothingToApplyToCondition {
     /// Whether a condition of a policy is this one.
     pub(crate) fn covers(&self, condition: &Condition) -> bool {
-        let is_message = if self.message_goes_on {
+        let is_message = if self.message_is_prefix {
             condition.message.starts_with(&self.message)
         } else {
             *condition.message == *self.message
@@ -217,22 +217,22 @@ pub struct Targets {
     pub required: Option<bool>,
     /// Kinds of routes whose rules may name a policy in a filter (`ExtensionRef`). It applies to such a rule, and precedes
     /// the policies that target the rule.
-    pub by_filter_of: Option<Vec<GroupKind>>,
+    pub named_by_filters_of: Option<Vec<GroupKind>>,
     /// The target of a policy that names none.
     pub on_missing: Option<OnMissing>,
     /// Gateways to which policies without a target do not apply, by their `GatewayClass`.
     pub on_missing_except: Option<Classes>,
     /// Labels of Namespaces in which no proxy in front of a Service reads policies without a target, unless a Gateway is there.
-    pub no_proxy_labels: Option<BTreeMap<Arc<str>, Arc<str>>>,
+    pub namespaces_without_proxy: Option<BTreeMap<Arc<str>, Arc<str>>>,
     /// Only if each of these fields of the policy has one of these values: `spec.action: [CUSTOM]`. See Conditions in
     /// docs/reference/profiles.md.
-    pub no_proxy_when: Option<FieldConditions>,
+    pub unread_without_proxy_if: Option<FieldConditions>,
     /// Labels of Namespaces in which nothing in front of a Service reads policies without a target, whatever they say. One of
-    /// `noProxyLabels` beside them takes precedence.
-    pub no_mesh_labels: Option<BTreeMap<Arc<str>, Arc<str>>>,
+    /// `namespacesWithoutProxy` beside them takes precedence.
+    pub namespaces_without_mesh: Option<BTreeMap<Arc<str>, Arc<str>>>,
     /// Labels of Namespaces whose Pods get a proxy that reads the policies, each with its values; an empty list means any value. A
     /// Namespace that gives up the last of them takes the protections by these policies away.
-    pub mesh_labels: Option<BTreeMap<Arc<str>, Vec<Arc<str>>>>,
+    pub namespaces_in_mesh: Option<BTreeMap<Arc<str>, Vec<Arc<str>>>>,
     /// The Gateway in front of a Service, if labels name it: policies on the Service apply only at that Gateway.
     pub gateway_by_label: Option<GatewayByLabel>,
     /// The labels of the Pods of a Gateway. A policy that selects Pods by them applies to the Gateway.
@@ -242,7 +242,7 @@ pub struct Targets {
     /// Kinds that can be targets; all by default.
     pub allow: Option<Vec<AllowFile>>,
     /// Kinds that no controller accepts as targets. For policy kinds without `allow`.
-    pub refused: Option<ExcludedTargets>,
+    pub excluded: Option<ExcludedTargets>,
     /// The comparison of group and kind.
     pub name_comparison: Option<NameComparison>,
     /// Whether unnamed rule *i* of a route may be called `rule-<i+1>`.

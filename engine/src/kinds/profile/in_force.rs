@@ -3,7 +3,7 @@
 //!
 //! Here is what a profile says; `effective` applies it to the paths around an object.
 
-mod acts_through;
+mod applies_through;
 mod ignored_settings;
 mod ineffective;
 mod listeners;
@@ -13,7 +13,7 @@ mod ports;
 mod replacing_filter;
 mod routes;
 
-pub use acts_through::ActsThrough;
+pub use applies_through::AppliesThrough;
 pub use ignored_settings::IgnoredSettings;
 pub use ineffective::{Ineffective, OnPath};
 pub use listeners::OnListeners;

@@ -74,17 +74,17 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         rejected_because: stated(explicit, |p| p.conflict.rejected_because.clone()),
         hierarchy: stated(explicit, |p| p.hierarchy.clone()),
         service_as: stated(explicit, |p| p.targets.service_as),
-        by_filter_of: stated(explicit, |p| p.targets.by_filter_of.clone()),
+        named_by_filters_of: stated(explicit, |p| p.targets.named_by_filters_of.clone()),
         on_missing: stated(explicit, |p| p.targets.on_missing),
         on_missing_except: stated(explicit, |p| p.targets.on_missing_except.clone()),
-        no_proxy_when: stated(explicit, |p| p.targets.no_proxy_when.clone()),
-        no_proxy_labels: stated(explicit, |p| p.targets.no_proxy_labels.clone()),
-        no_mesh_labels: stated(explicit, |p| p.targets.no_mesh_labels.clone()),
-        mesh_labels: stated(explicit, |p| p.targets.mesh_labels.clone()),
+        unread_without_proxy_if: stated(explicit, |p| p.targets.unread_without_proxy_if.clone()),
+        namespaces_without_proxy: stated(explicit, |p| p.targets.namespaces_without_proxy.clone()),
+        namespaces_without_mesh: stated(explicit, |p| p.targets.namespaces_without_mesh.clone()),
+        namespaces_in_mesh: stated(explicit, |p| p.targets.namespaces_in_mesh.clone()),
         gateway_by_label: stated(explicit, |p| p.targets.gateway_by_label.clone().map(Some)),
         gateway_pods: stated(explicit, |p| p.targets.gateway_pods.clone().map(Some)),
         root_namespace: stated(explicit, |p| p.targets.root_namespace.clone().map(Some)),
-        excluded_targets: stated(explicit, |p| p.targets.refused.clone()),
+        excluded_targets: stated(explicit, |p| p.targets.excluded.clone()),
         name_comparison: first(explicit, |p| p.targets.name_comparison)
             .or_else(|| from_crd(derived.and_then(|d| d.spelled)))
             .unwrap_or_default(),
@@ -109,7 +109,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         weakened_by: stated(explicit, |p| p.weakened_by.clone()),
         alternative_entries: stated(explicit, |p| p.alternative_entries.clone()),
         alternatives: stated(explicit, |p| p.alternatives.clone().map(Some)),
-        acts_through: stated(explicit, |p| p.acts_through.clone().map(Some)),
+        applies_through: stated(explicit, |p| p.applies_through.clone().map(Some)),
         drops_nulls: stated(explicit, |p| p.drops_nulls),
         references: stated(explicit, |p| p.references.clone()),
         rejected_if: stated(explicit, |p| p.rejected_if.clone()),
@@ -132,7 +132,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         must_be_true: stated(explicit, |p| p.status.must_be_true.clone()),
         in_force: first(explicit, |p| p.status.in_force.clone())
             .unwrap_or_else(|| default(ENFORCEMENT.into_iter().map(Arc::from).collect())),
-        idle: stated(explicit, |p| p.status.idle.clone()),
+        nothing_to_apply_to: stated(explicit, |p| p.status.nothing_to_apply_to.clone()),
         merging: merging(explicit),
         versions: from_crd(crd.map(|crd| crd.served.clone()))
             .unwrap_or_else(|| stated(explicit, |p| p.versions.clone())),
@@ -255,7 +255,7 @@ pub(super) fn level(allow: &[Allowed]) -> Option<Level> {
 /// Direct kinds, None and kinds of GEP-713 of 2021 keep the oldest policy; other kinds merge as levels do.
 fn same_target(class: Class, strategies: &Strategies, unset: Strategy) -> SameTarget {
     let stand_together = matches!(unset, Strategy::Merge(_, Op::Additive));
-    let keeps_oldest = class == Class::Direct || unset == Strategy::None || strategies.legacy;
+    let keeps_oldest = class == Class::Direct || unset == Strategy::None || strategies.follows_2021;
     if keeps_oldest && !stand_together {
         SameTarget::OldestWins
     } else {
@@ -276,7 +276,7 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<&Derived>) -> Fact<Strate
         let values = named.value.values.into_iter();
         value.values = values.map(|(name, v)| (name, v.into())).collect();
         value.complete = true;
-        value.legacy = false;
+        value.follows_2021 = false;
         value.takes_both = false;
         from = named.from;
         if let Some(derived) = derived.filter(|_| from == Source::Builtin)
@@ -306,18 +306,18 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<&Derived>) -> Fact<Strate
     }
     if let Some(inside) = first(explicit, |p| p.merge.nested_strategies.clone()) {
         value.nested = inside.value;
-        value.legacy = false;
+        value.follows_2021 = false;
         value.takes_both = false;
         from = from.min(inside.from);
     }
-    if let Some(unread) = first(explicit, |p| p.merge.unread_beside_stanzas.clone()) {
+    if let Some(unread) = first(explicit, |p| p.merge.ignored_beside_stanzas.clone()) {
         let unread = unread.value.iter().map(|field| paths::within_spec(field));
         value.apart.extend(unread);
     }
-    if let Some(dialect) = first(explicit, |p| p.merge.dialect) {
-        value.legacy = dialect.value == GepVersion::Of2021;
+    if let Some(gep_version) = first(explicit, |p| p.merge.gep_version) {
+        value.follows_2021 = gep_version.value == GepVersion::Of2021;
         value.takes_both = false;
-        from = from.min(dialect.from);
+        from = from.min(gep_version.from);
     }
     if first(explicit, |p| p.merge.dictated_by).is_some_and(|by| *by == DictatedBy::Fixed) {
         value.path = None;
@@ -343,12 +343,12 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
             Some(lists.map(|list| paths::last_two(list)).collect())
         }),
         drops_empty_lists: stated(explicit, |p| p.merge.drops_empty_lists),
-        unset_is: stated(explicit, |p| p.merge.unset_is.clone()),
+        assumed_when_unset: stated(explicit, |p| p.merge.assumed_when_unset.clone()),
         append_lists: stated(explicit, |p| p.merge.append_lists.clone()),
         empty_spec: stated(explicit, |p| p.merge.empty_spec.map(Some)),
         on_listeners: stated(explicit, |p| p.merge.on_listeners.clone()),
         ports: stated(explicit, |p| p.merge.ports.clone().map(Some)),
-        unread: stated(explicit, |p| p.merge.unread.clone()),
+        ignored_settings: stated(explicit, |p| p.merge.ignored_settings.clone()),
         not_applied_if: stated(explicit, |p| p.merge.not_applied_if.clone()),
         replaced_by_filters: stated(explicit, |p| p.merge.replaced_by_filters.clone()),
         levels_by_age: stated(explicit, |p| p.merge.levels_by_age.clone()),

@@ -95,7 +95,7 @@ pub struct Alternatives {
     pub when: FieldConditions,
     /// Other kinds whose policies are alternatives to these.
     #[serde(default)]
-    pub with: Vec<GroupKind>,
+    pub other_kinds: Vec<GroupKind>,
     /// Targets that themselves let every request pass, whatever policies say.
     #[serde(default)]
     pub open_targets: Vec<OpenTarget>,

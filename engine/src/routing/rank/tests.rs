@@ -13,21 +13,21 @@ use crate::policy::Precedence;
 use crate::routing::hostname::specificity;
 use crate::routing::spec::{MatchSpec, RouteProtocol, rules};
 
-fn wants(dialect: RouteProtocol, wants: &serde_json::Value) -> MatchSpec {
-    let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
-    let mut rules = rules(dialect, &spec).unwrap();
+fn match_spec(route_protocol: RouteProtocol, match_spec: &serde_json::Value) -> MatchSpec {
+    let spec = json!({"rules": [{"matches": [match_spec]}]}).to_string();
+    let mut rules = rules(route_protocol, &spec).unwrap();
     rules.remove(0).matches.remove(0).unwrap()
 }
 
-fn by(dialect: RouteProtocol, order: RuleOrder, json: &serde_json::Value) -> Rank {
+fn by(route_protocol: RouteProtocol, order: RuleOrder, json: &serde_json::Value) -> Rank {
     // HTTPRoutes come after GRPCRoutes.
-    let kind = usize::from(dialect == RouteProtocol::Http);
+    let kind = usize::from(route_protocol == RouteProtocol::Http);
     let context = RankContext {
         kind,
         order,
         ..RankContext::default()
     };
-    Rank::for_match(&wants(dialect, json), context)
+    Rank::for_match(&match_spec(route_protocol, json), context)
 }
 
 fn http_by(order: RuleOrder, json: &serde_json::Value) -> Rank {
@@ -51,8 +51,8 @@ fn grpc(service: &str, method: &str, headers: &[&str]) -> Rank {
         .iter()
         .map(|h| json!({"name": h, "value": "x"}))
         .collect();
-    let wants = json!({"method": {"service": service, "method": method}, "headers": headers});
-    grpc_by(RuleOrder::default(), &wants)
+    let match_spec = json!({"method": {"service": service, "method": method}, "headers": headers});
+    grpc_by(RuleOrder::default(), &match_spec)
 }
 
 /// The order of a controller whose facts are built in.
@@ -245,7 +245,10 @@ fn istio_has_a_list_for_each_kind_and_hostname() {
             order,
             ..RankContext::default()
         };
-        Rank::for_match(&wants(RouteProtocol::Http, &json!({"path": path})), context)
+        Rank::for_match(
+            &match_spec(RouteProtocol::Http, &json!({"path": path})),
+            context,
+        )
     };
     let (exact, prefix) = (
         json!({"type": "Exact", "value": "/a"}),
@@ -285,7 +288,7 @@ fn the_hostname_goes_before_everything_in_a_match() {
             hostname,
             ..RankContext::default()
         };
-        Rank::for_match(&wants(RouteProtocol::Http, &json), context)
+        Rank::for_match(&match_spec(RouteProtocol::Http, &json), context)
     };
     let exact = json!({"path": {"type": "Exact", "value": "/"}, "method": "GET"});
     let hostnames = patterns.map(Some).into_iter().chain([None]);

@@ -17,7 +17,7 @@ pub(super) fn of_rules(object: &Object) -> BTreeSet<ObjectKey> {
 impl Snapshot {
     /// Adds the rules whose filters name a policy to its targets.
     pub(super) fn add_filters(&self, policy: &mut Policy) {
-        if policy.profile.by_filter_of.is_empty() {
+        if policy.profile.named_by_filters_of.is_empty() {
             return;
         }
         let key = policy.key().clone();
@@ -67,7 +67,7 @@ impl Snapshot {
     /// Whether controllers read objects of a kind that filters of a route name.
     fn is_read(&self, route: &Object, named: &GroupKind) -> bool {
         match self.profiles.get(named) {
-            Some(profile) => profile.by_filter_of.contains(&route.key.gk),
+            Some(profile) => profile.named_by_filters_of.contains(&route.key.gk),
             None => route.key.gk.is_gateway_api("HTTPRoute"),
         }
     }

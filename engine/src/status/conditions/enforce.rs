@@ -164,7 +164,7 @@ fn unless_unknown(
 ) -> State {
     let is_idle = matches!(state, State::NoEffect(_));
     let elsewhere = || {
-        let elsewhere = policy.may_act_elsewhere(snapshot, &target.object.gk);
+        let elsewhere = policy.may_apply_elsewhere(snapshot, &target.object.gk);
         elsewhere.map(ToOwned::to_owned)
     };
     let elsewhere = is_idle.then(elsewhere).flatten();

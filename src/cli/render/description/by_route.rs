@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{nearby, settings};
-use crate::answer::description::OfTarget;
-use crate::answer::effective::{EffectiveSettings, OnPaths};
+use crate::answer::description::TargetDescription;
+use crate::answer::effective::{EffectiveOnPaths, EffectiveSettings};
 use crate::answer::{KindName, Named};
 use crate::cli::render::phrases;
 use crate::cli::render::style::{Style, Tone};
@@ -41,7 +41,7 @@ impl Limits {
 type Key<'a> = (&'a Named, Vec<&'a Named>);
 
 /// The most common results, then the rows.
-pub(super) fn show(about: &OfTarget, style: Style) -> String {
+pub(super) fn show(about: &TargetDescription, style: Style) -> String {
     let common = common(about);
     let mut text = String::new();
     for (result, on, total) in common.values() {
@@ -76,7 +76,7 @@ pub(super) fn show(about: &OfTarget, style: Style) -> String {
 
 /// For each kind, the result that most targets have, the number of these targets, and the number of all targets. Of equally many,
 /// that of policies on the object or above it.
-fn common(about: &OfTarget) -> BTreeMap<&KindName, (&OnPaths, usize, usize)> {
+fn common(about: &TargetDescription) -> BTreeMap<&KindName, (&EffectiveOnPaths, usize, usize)> {
     let mut common = BTreeMap::new();
     for result in &about.effective {
         let kind = &result.effective.policy_kind;
@@ -89,7 +89,7 @@ fn common(about: &OfTarget) -> BTreeMap<&KindName, (&OnPaths, usize, usize)> {
                 .iter()
                 .filter(|e| e.effective.policy_kind == *kind)
         };
-        let targets = |like: &OnPaths| {
+        let targets = |like: &EffectiveOnPaths| {
             let same = of_kind().filter(|e| is_same(&e.effective, &like.effective));
             same.flat_map(|e| &e.targets).collect::<BTreeSet<_>>().len()
         };
@@ -115,7 +115,7 @@ fn common(about: &OfTarget) -> BTreeMap<&KindName, (&OnPaths, usize, usize)> {
 }
 
 /// Whether all policies of a result are on the object or above it.
-fn is_of_object(about: &OfTarget, result: &OnPaths) -> bool {
+fn is_of_object(about: &TargetDescription, result: &EffectiveOnPaths) -> bool {
     let effective = &result.effective;
     let mut policies = effective.sources.values().chain(&effective.merged_of);
     policies.all(|policy| about.policies.iter().any(|known| known.policy == *policy))
@@ -134,8 +134,8 @@ struct Row {
 }
 
 fn table(
-    about: &OfTarget,
-    common: &BTreeMap<&KindName, (&OnPaths, usize, usize)>,
+    about: &TargetDescription,
+    common: &BTreeMap<&KindName, (&EffectiveOnPaths, usize, usize)>,
     limits: Limits,
 ) -> Table {
     let mut rows: BTreeMap<Key<'_>, Row> = BTreeMap::new();

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{nearby, settings};
-use crate::answer::description::OfTarget;
-use crate::answer::effective::OnPaths;
+use crate::answer::description::TargetDescription;
+use crate::answer::effective::EffectiveOnPaths;
 use crate::answer::{KindName, Named};
 use crate::cli::render::phrases;
 use crate::cli::render::style::{Style, Tone};
@@ -19,16 +19,16 @@ const MOST_OPEN: usize = 5;
 
 /// The results under one title.
 pub(super) struct Part<'a> {
-    about: &'a OfTarget,
+    about: &'a TargetDescription,
     title: &'static str,
-    all: &'a [OnPaths],
+    all: &'a [EffectiveOnPaths],
     /// Whether the results belong to other objects, so that each block names them.
     elsewhere: bool,
 }
 
 impl<'a> Part<'a> {
     /// The effective policies on the paths through the object.
-    pub(super) fn at_object(about: &'a OfTarget) -> Self {
+    pub(super) fn at_object(about: &'a TargetDescription) -> Self {
         Self {
             about,
             title: "EFFECTIVE",
@@ -38,7 +38,7 @@ impl<'a> Part<'a> {
     }
 
     /// The effective policies on the routes to the object.
-    pub(super) fn on_routes(about: &'a OfTarget) -> Self {
+    pub(super) fn on_routes(about: &'a TargetDescription) -> Self {
         Self {
             about,
             title: "ON ROUTES",
@@ -48,9 +48,9 @@ impl<'a> Part<'a> {
     }
 
     pub(super) fn show(&self, style: Style) -> String {
-        let mut groups: Vec<Vec<&OnPaths>> = Vec::new();
+        let mut groups: Vec<Vec<&EffectiveOnPaths>> = Vec::new();
         for effective in self.all {
-            let same = |group: &&mut Vec<&OnPaths>| {
+            let same = |group: &&mut Vec<&EffectiveOnPaths>| {
                 group.first().is_some_and(|first| is_same(first, effective))
             };
             match groups.iter_mut().find(same) {
@@ -58,7 +58,8 @@ impl<'a> Part<'a> {
                 None => groups.push(vec![effective]),
             }
         }
-        let kind_of_group = |group: &[&OnPaths]| group.first().map(|first| kind_of(first).clone());
+        let kind_of_group =
+            |group: &[&EffectiveOnPaths]| group.first().map(|first| kind_of(first).clone());
         let mut open = self.without();
         let mut text = String::new();
         let mut shown = groups.iter().take(MOST_BLOCKS).peekable();
@@ -67,7 +68,7 @@ impl<'a> Part<'a> {
             let kind = kind_of_group(group);
             if shown.peek().is_none_or(|next| kind_of_group(next) != kind) {
                 let same_kind = open.extract_if(.., |group| kind_of_group(group) == kind);
-                let of_kind: Vec<Vec<&OnPaths>> = same_kind.collect();
+                let of_kind: Vec<Vec<&EffectiveOnPaths>> = same_kind.collect();
                 text.push_str(&self.open_paths(&of_kind, style));
             }
         }
@@ -83,19 +84,19 @@ impl<'a> Part<'a> {
 
     /// The paths on which no policy of a kind applies, by kind and then in as few groups as name them exactly: the paths
     /// of a group have the same listeners or the same targets.
-    fn without(&self) -> Vec<Vec<&'a OnPaths>> {
-        let mut groups: Vec<Vec<&OnPaths>> = Vec::new();
+    fn without(&self) -> Vec<Vec<&'a EffectiveOnPaths>> {
+        let mut groups: Vec<Vec<&EffectiveOnPaths>> = Vec::new();
         let without_policies = if self.elsewhere {
             &[][..]
         } else {
             &self.about.without
         };
         for on_paths in without_policies {
-            let fits = |group: &&mut Vec<&OnPaths>| {
-                let all = |same: fn(&OnPaths, &OnPaths) -> bool| {
+            let fits = |group: &&mut Vec<&EffectiveOnPaths>| {
+                let all = |same: fn(&EffectiveOnPaths, &EffectiveOnPaths) -> bool| {
                     group.iter().all(|other| same(other, on_paths))
                 };
-                let alike = |a: &OnPaths, b: &OnPaths| {
+                let alike = |a: &EffectiveOnPaths, b: &EffectiveOnPaths| {
                     (kind_of(a), a.incomplete, &a.requests_from)
                         == (kind_of(b), b.incomplete, &b.requests_from)
                 };
@@ -112,7 +113,7 @@ impl<'a> Part<'a> {
     }
 
     /// Says of the paths without a policy of a kind that there is none, so that nobody takes them for protected.
-    fn open_paths(&self, groups: &[Vec<&OnPaths>], style: Style) -> String {
+    fn open_paths(&self, groups: &[Vec<&EffectiveOnPaths>], style: Style) -> String {
         let mut text = String::new();
         for group in groups.iter().take(MOST_OPEN) {
             let Some(first) = group.first() else {
@@ -131,7 +132,7 @@ impl<'a> Part<'a> {
         text
     }
 
-    fn block(&self, group: &[&OnPaths], style: Style) -> String {
+    fn block(&self, group: &[&EffectiveOnPaths], style: Style) -> String {
         let Some(first) = group.first() else {
             return String::new();
         };
@@ -148,7 +149,7 @@ impl<'a> Part<'a> {
     }
 
     /// The title of a block; `object_words` is the word for the described object itself.
-    fn title(&self, group: &[&OnPaths], object_words: &str, style: Style) -> String {
+    fn title(&self, group: &[&EffectiveOnPaths], object_words: &str, style: Style) -> String {
         let Some(first) = group.first() else {
             return String::new();
         };
@@ -159,21 +160,21 @@ impl<'a> Part<'a> {
     }
 
     /// The paths of its kind that have this result, in words.
-    fn scope(&self, group: &[&OnPaths], object_words: &str) -> String {
+    fn scope(&self, group: &[&EffectiveOnPaths], object_words: &str) -> String {
         let kind = group.first().map(|first| &first.effective.policy_kind);
-        let without: &[OnPaths] = if self.elsewhere {
+        let without: &[EffectiveOnPaths] = if self.elsewhere {
             &[]
         } else {
             &self.about.without
         };
-        let all: Vec<&OnPaths> = self
+        let all: Vec<&EffectiveOnPaths> = self
             .all
             .iter()
             .chain(without)
             .filter(|e| Some(&e.effective.policy_kind) == kind)
             .collect();
         let mut parts = Vec::new();
-        let names = |named_on: fn(&OnPaths) -> &Vec<Named>, always: bool| {
+        let names = |named_on: fn(&EffectiveOnPaths) -> &Vec<Named>, always: bool| {
             let mine: BTreeSet<&Named> = group.iter().flat_map(|e| named_on(e)).collect();
             let every: BTreeSet<&Named> = all.iter().flat_map(|e| named_on(e)).collect();
             let name = |place: &&Named| {
@@ -225,18 +226,18 @@ impl<'a> Part<'a> {
 }
 
 /// Whether the controllers of the kind do not follow the listeners at which the paths begin.
-fn is_passed_by(on_paths: &OnPaths) -> bool {
+fn is_passed_by(on_paths: &EffectiveOnPaths) -> bool {
     let mut listeners = on_paths.listeners.iter();
     let at_listeners = !listeners.all(|at| at.0.object.gk.is_core("Service"));
     on_paths.not_attached && at_listeners
 }
 
-fn kind_of(result: &OnPaths) -> &KindName {
+fn kind_of(result: &EffectiveOnPaths) -> &KindName {
     &result.effective.policy_kind
 }
 
 /// Whether two results are equal, on whatever paths.
-fn is_same(one: &OnPaths, other: &OnPaths) -> bool {
+fn is_same(one: &EffectiveOnPaths, other: &EffectiveOnPaths) -> bool {
     let (a, b) = (&one.effective, &other.effective);
     (&a.policy_kind, &a.spec) == (&b.policy_kind, &b.spec)
         && (&a.sources, &a.merged_of) == (&b.sources, &b.merged_of)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::answer::description::{OfPolicy, OnTarget};
+use crate::answer::description::{PolicyDescription, PolicyOnTarget};
 use crate::answer::state::PolicyState;
 use crate::cli::render::impact::{group_text, groups};
 use crate::cli::render::kind_names::Kinds;
@@ -17,7 +17,7 @@ use crate::cli::render::values::shown;
 const MOST_CHANGES: usize = 20;
 
 /// The description of a policy.
-pub(super) fn show(about: &OfPolicy, style: Style) -> String {
+pub(super) fn show(about: &PolicyDescription, style: Style) -> String {
     let strategy = about
         .written_strategy
         .as_deref()
@@ -70,7 +70,7 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
 }
 
 /// The conditions that its status should have.
-fn conditions(about: &OfPolicy, style: Style) -> String {
+fn conditions(about: &PolicyDescription, style: Style) -> String {
     let mut table = Table::new(&["CONDITION", "STATUS", "REASON", "MESSAGE"]);
     for condition in &about.conditions {
         table.row([
@@ -83,7 +83,7 @@ fn conditions(about: &OfPolicy, style: Style) -> String {
     format!("\n{}", table.show(style, ""))
 }
 
-fn settings(about: &OfPolicy, style: Style) -> String {
+fn settings(about: &PolicyDescription, style: Style) -> String {
     let mut text = String::new();
     for (stanza, settings) in &about.settings {
         let _ = writeln!(
@@ -105,7 +105,7 @@ fn settings(about: &OfPolicy, style: Style) -> String {
     text
 }
 
-fn targets(about: &OfPolicy, style: Style) -> String {
+fn targets(about: &PolicyDescription, style: Style) -> String {
     if about.targets.is_empty() {
         let none = match about.state {
             PolicyState::Unknown => "Its targets are not known; the reason above says why.",
@@ -132,13 +132,13 @@ fn targets(about: &OfPolicy, style: Style) -> String {
 }
 
 /// The number of objects on which the policy is in force. As in `policies`, sections do not count separately.
-fn objects(target: &OnTarget) -> usize {
+fn objects(target: &PolicyOnTarget) -> usize {
     let objects: BTreeSet<_> = target.acts_on.iter().map(|place| &place.0.object).collect();
     objects.len()
 }
 
 /// The changes that the policy makes.
-fn changes(about: &OfPolicy, style: Style) -> String {
+fn changes(about: &PolicyDescription, style: Style) -> String {
     let kinds = Kinds::among(about.changes.iter().map(|change| &change.policy_kind.0));
     let groups = groups(&about.changes);
     let mut text = String::new();

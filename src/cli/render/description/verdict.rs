@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::answer::description::{OfTarget, Overview, PolicyOnObject};
+use crate::answer::description::{Overview, PolicyOnObject, TargetDescription};
 use crate::answer::problems::{Problem, ProblemSubject};
 use crate::answer::state::PolicyState;
 use crate::cli::render::phrases::{self, count};
@@ -19,7 +19,7 @@ pub(super) fn is_wrong(policy_state: &PolicyOnObject) -> bool {
 }
 
 /// Whether the object has any problem.
-pub(super) fn has_problems(about: &OfTarget) -> bool {
+pub(super) fn has_problems(about: &TargetDescription) -> bool {
     let broken = about.overview.as_ref().is_some_and(|overview| {
         !overview.broken_routes.is_empty() || has_broken_policies(overview)
     });
@@ -31,7 +31,12 @@ fn has_broken_policies(overview: &Overview) -> bool {
 }
 
 /// The summary line. The policies are those that apply to the object, and those in it or below it.
-pub(super) fn line(about: &OfTarget, overview: &Overview, only: bool, style: Style) -> String {
+pub(super) fn line(
+    about: &TargetDescription,
+    overview: &Overview,
+    only: bool,
+    style: Style,
+) -> String {
     let all = about.policies.len() + overview.policies_below.count;
     let policies = count(all, "policy", "policies");
     if !has_problems(about) {

@@ -103,7 +103,7 @@ fn script(rule: &HealthRule) -> String {
     let idle = rule.idle.iter().map(|idle| {
         let (kind, reason) = (quoted(&idle.r#type), quoted(&idle.reason));
         let message = quoted(&idle.message);
-        let is_message = if idle.message_goes_on {
+        let is_message = if idle.message_is_prefix {
             let length = idle.message.len();
             format!("string.sub(message or \"\", 1, {length}) == {message}")
         } else {

@@ -106,7 +106,7 @@ fn has_reason(rule: &HealthRule, reasons: &[&str]) -> String {
     for idle in &rule.idle {
         let (kind, reason) = (json!(idle.r#type), json!(idle.reason));
         let message = json!(idle.message);
-        let is_message = if idle.message_goes_on {
+        let is_message = if idle.message_is_prefix {
             format!("c.message.startsWith({message})")
         } else {
             format!("c.message == {message}")

@@ -125,7 +125,7 @@ fn none_beside_others(derived: &Derived) -> Option<Departure> {
 
 fn both_stanzas(derived: &Derived) -> Option<Departure> {
     let strategies = &derived.strategies;
-    let apart = !(strategies.legacy || strategies.takes_both);
+    let apart = !(strategies.follows_2021 || strategies.takes_both);
     let names = strategies.stanzas.filter(|_| !apart);
     names.map(Departure::BothStanzas)
 }

@@ -68,7 +68,7 @@ fn of_version(spec: &Value, budget: &mut CelBudget) -> Strategies {
     Strategies {
         path: field.map(|(name, _)| name.to_owned()),
         complete: !values.is_empty(),
-        legacy: takes_both && is_older,
+        follows_2021: takes_both && is_older,
         takes_both: takes_both && !is_older,
         default: default.map(str::to_owned),
         apart: stanzas.map(|names| apart(spec, names)).unwrap_or_default(),

@@ -19,7 +19,7 @@ use crate::model::level::Level;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Merge {
     /// Whether one policy may have defaults and overrides together.
-    pub dialect: Option<GepVersion>,
+    pub gep_version: Option<GepVersion>,
     /// The field that names the strategy.
     pub strategy: Option<StrategyFile>,
     /// Whether `spec.defaults` and `spec.overrides` are strategies; `singular` if they are spelled `spec.default` and
@@ -27,7 +27,7 @@ pub struct Merge {
     pub stanzas: Option<StanzasFile>,
     /// Fields of `spec` that controllers do not read beside `spec.defaults` or `spec.overrides`, where the definition allows them:
     /// `spec.when`.
-    pub unread_beside_stanzas: Option<Vec<String>>,
+    pub ignored_beside_stanzas: Option<Vec<String>>,
     /// The values of `strategy` inside a stanza.
     pub nested_strategies: Option<BTreeMap<String, Op>>,
     /// The strategy of a policy that names none.
@@ -51,7 +51,7 @@ pub struct Merge {
     /// The value that a controller assumes if the object around a setting is there and the setting is not:
     /// `spec.authorization.defaultAction: Deny`. In a merge it wins over the value of the other policy: if the policy of the
     /// Gateway has `defaultAction: Allow`, and that of the route has `authorization` without it, the result is `Deny`.
-    pub unset_is: Option<BTreeMap<SpecPath, String>>,
+    pub assumed_when_unset: Option<BTreeMap<SpecPath, String>>,
     /// Names of list fields that add up if several policies are attached to one target; between levels they are
     /// replaced as a whole.
     pub append_lists: Option<Vec<String>>,
@@ -73,7 +73,7 @@ pub struct Merge {
     pub ports: Option<PortSettings>,
     /// Settings that controllers do not read because of another setting of the same policy, even if the policies that it is
     /// merged with set them.
-    pub unread: Option<Vec<IgnoredSettings>>,
+    pub ignored_settings: Option<Vec<IgnoredSettings>>,
     /// Values of the merged settings with which controllers apply none of them.
     pub not_applied_if: Option<Vec<NotApplied>>,
     /// Filters of rules of routes that controllers use in place of a setting of policies.
@@ -94,7 +94,7 @@ pub struct Merge {
     /// The field by whose value policies are partitioned: those with one value do not merge with those with another one.
     pub partition_by: Option<PartitionBy>,
     /// The strategies by which policies of a route that delegates merge with those of the routes that it delegates to.
-    #[serde(rename = "inheritance")]
+    #[serde(rename = "delegation")]
     pub delegation_merge: Option<Arc<DelegationMergeFile>>,
 }
 
@@ -180,7 +180,7 @@ pub enum StanzaSpelling {
 #[schemars(rename = "Dialect")]
 pub enum GepVersion {
     /// Both stanzas in one policy.
-    #[serde(rename = "legacy")]
+    #[serde(rename = "2021")]
     Of2021,
 }
 

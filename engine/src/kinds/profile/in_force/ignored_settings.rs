@@ -37,7 +37,7 @@ impl IgnoredSettings {
 impl Profile {
     /// Removes the settings that controllers do not read from the spec of a policy.
     pub(crate) fn take_ignored_settings(&self, spec: &mut Cow<'_, Value>) {
-        for unread in self.merging.unread.iter() {
+        for unread in self.merging.ignored_settings.iter() {
             if unread.when.all_in(spec) {
                 for path in &unread.settings {
                     at_path::remove(spec.to_mut(), path);

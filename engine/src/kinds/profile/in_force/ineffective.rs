@@ -144,7 +144,7 @@ impl Ineffective {
         if !nested.is_empty() {
             let nested = nested.into_iter().cloned().map(SpecPath::from);
             let unread = IgnoredSettings::always(nested.collect());
-            profile.merging.unread.value.push(unread);
+            profile.merging.ignored_settings.value.push(unread);
         }
         Self {
             level,

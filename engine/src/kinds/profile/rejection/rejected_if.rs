@@ -55,7 +55,7 @@ pub struct RejectedIf {
     /// Only for requests of routes of these kinds: `TCPRoute`. Where others lead to the target, too, the policy is in force for their
     /// requests.
     #[serde(default)]
-    pub only_behind: Vec<Arc<str>>,
+    pub only_for_routes: Vec<Arc<str>>,
     /// Only for requests of routes of other namespaces than that of the target. Where others lead to the target, too, the policy
     /// is in force for their requests.
     #[serde(default)]

@@ -13,7 +13,7 @@ use crate::model::ids::GroupKind;
 /// policies of the kind do nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename = "ActsThroughFile", deny_unknown_fields)]
-pub struct ActsThrough {
+pub struct AppliesThrough {
     /// The kind of these policies.
     pub kind: GroupKind,
     /// The beginning of their names: `kuadrant-`.
@@ -24,9 +24,9 @@ pub struct ActsThrough {
     pub text: Arc<str>,
 }
 
-// === impl ActsThrough ===
+// === impl AppliesThrough ===
 
-impl ActsThrough {
+impl AppliesThrough {
     pub(in crate::kinds::profile) fn json(&self) -> Value {
         json!(format!("{} {}*", self.kind, self.prefix))
     }
