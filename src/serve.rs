@@ -76,7 +76,7 @@ pub async fn serve(args: Args, begin: StartSession) -> Result<(), Failure> {
         Some(directory) => from_directory(directory, links(&args), known, &metrics).await?,
         None => from_cluster(&args, known, &config, &certificates, ends, &metrics).await?,
     };
-    state.outside.traces = traces.clone();
+    state.dependencies.traces = traces.clone();
     let review_settings = Arc::new(ArcSwap::from_pointee(settings(&config, &state.guardrails)));
     let health = Health::default();
     background.spawn(background_judge(&mut state, &review_settings, &metrics).run());
@@ -107,7 +107,7 @@ pub async fn serve(args: Args, begin: StartSession) -> Result<(), Failure> {
     let app = App::new(
         state.snapshot,
         review_settings,
-        state.outside,
+        state.dependencies,
         metrics.clone(),
         limits(&config),
     );
@@ -331,10 +331,10 @@ fn checks(
         own_certificates,
     } = sources.clone();
     Arc::new(move || {
-        let trouble = certificates.trouble(jiff::Timestamp::now());
-        let mut checks = vec![files("certificate", certificates.loaded(), trouble)];
+        let problem = certificates.problem(jiff::Timestamp::now());
+        let mut checks = vec![files("certificate", certificates.loaded(), problem)];
         if let Some(callers) = &callers {
-            checks.push(files("client-ca", callers.loaded(), callers.trouble()));
+            checks.push(files("client-ca", callers.loaded(), callers.problem()));
         }
         checks.push(configuration.check());
         if let Some(own) = &own_certificates {
@@ -373,12 +373,12 @@ fn checks(
 }
 
 /// A check for reloaded files: required until they have been read once; afterwards the previous contents stay in use.
-fn files(name: &str, is_loaded: bool, trouble: Option<String>) -> Check {
+fn files(name: &str, is_loaded: bool, problem: Option<String>) -> Check {
     Check {
         name: name.to_owned(),
-        ok: is_loaded && trouble.is_none(),
+        ok: is_loaded && problem.is_none(),
         required: !is_loaded,
-        detail: trouble.unwrap_or_else(|| "not read yet".to_owned()),
+        detail: problem.unwrap_or_else(|| "not read yet".to_owned()),
     }
 }
 

@@ -27,7 +27,7 @@ pub struct LastContact {
 /// Records contacts for a kind.
 #[derive(Clone, Debug)]
 pub(super) struct Listener {
-    heard: Arc<LastContact>,
+    last_contact: Arc<LastContact>,
     label: Arc<str>,
     metrics: Arc<Metrics>,
 }
@@ -62,9 +62,13 @@ impl LastContact {
 // === impl Listener ===
 
 impl Listener {
-    pub(super) fn new(gk: &GroupKind, heard: Arc<LastContact>, metrics: &Arc<Metrics>) -> Self {
+    pub(super) fn new(
+        gk: &GroupKind,
+        last_contact: Arc<LastContact>,
+        metrics: &Arc<Metrics>,
+    ) -> Self {
         Self {
-            heard,
+            last_contact,
             label: watched_kind(gk).into(),
             metrics: Arc::clone(metrics),
         }
@@ -72,13 +76,13 @@ impl Listener {
 
     /// Records that the cached objects of the kind are current now.
     pub(super) fn note(&self) {
-        self.heard.now();
+        self.last_contact.now();
         self.metrics.record_contact(&self.label);
     }
 
     /// The number of contacts so far.
     pub(super) fn words(&self) -> u64 {
-        self.heard.words.load(Ordering::Acquire)
+        self.last_contact.words.load(Ordering::Acquire)
     }
 
     /// Wraps a client. The headers of a successful watch response and each frame of its body count as a contact. Frames

@@ -52,7 +52,7 @@ pub struct ManagedCertificates {
 /// The state of the task that keeps the certificates. Shared, without a lock.
 #[derive(Debug)]
 pub struct OwnState {
-    trouble: ArcSwap<Option<String>>,
+    problem: ArcSwap<Option<String>>,
     /// Whether the API server has trusted this replica once.
     was_trusted: AtomicBool,
 }
@@ -80,22 +80,22 @@ impl OwnState {
     /// Not ready before the webhook configurations trust the served certificate. A later failure
     /// leaves it ready, because the pair in use may be valid for weeks.
     pub fn check(&self) -> Check {
-        let trouble = self.trouble.load();
+        let problem = self.problem.load();
         Check {
             name: "own-certificates".to_owned(),
-            ok: trouble.is_none(),
+            ok: problem.is_none(),
             required: !self.was_trusted.load(Ordering::Relaxed),
-            detail: (**trouble).clone().unwrap_or_default(),
+            detail: (**problem).clone().unwrap_or_default(),
         }
     }
 
-    /// Returns whether the trouble is news.
-    fn note(&self, trouble: Option<String>) -> bool {
-        if trouble.is_none() {
+    /// Returns whether the problem is news.
+    fn note(&self, problem: Option<String>) -> bool {
+        if problem.is_none() {
             self.was_trusted.store(true, Ordering::Relaxed);
         }
-        let is_news = **self.trouble.load() != trouble;
-        self.trouble.store(Arc::new(trouble));
+        let is_news = **self.problem.load() != problem;
+        self.problem.store(Arc::new(problem));
         is_news
     }
 }
@@ -113,7 +113,7 @@ impl OwnCertificates {
             serve,
             served: None,
             state: Arc::new(OwnState {
-                trouble: ArcSwap::from_pointee(Some(waits)),
+                problem: ArcSwap::from_pointee(Some(waits)),
                 was_trusted: AtomicBool::new(false),
             }),
         }
@@ -128,9 +128,9 @@ impl OwnCertificates {
     pub async fn run(mut self) -> String {
         let poll = POLL.min(self.managed.rotation.life / 60);
         loop {
-            let trouble = self.round().await.err();
-            if self.state.note(trouble.clone()) {
-                if let Some(why) = trouble {
+            let problem = self.round().await.err();
+            if self.state.note(problem.clone()) {
+                if let Some(why) = problem {
                     tracing::warn!(%why, "cannot keep attache's own certificates; trying again");
                 } else {
                     tracing::info!("attache's own certificates are as they should be");

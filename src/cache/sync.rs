@@ -63,8 +63,8 @@ struct Inner {
 #[derive(Clone, Debug, Default)]
 struct Kind {
     listed: bool,
-    heard: Arc<LastContact>,
-    trouble: Option<SyncError>,
+    last_contact: Arc<LastContact>,
+    error: Option<SyncError>,
 }
 
 #[derive(Clone, Debug)]
@@ -100,19 +100,20 @@ impl SyncState {
 
     /// The stale kinds: listed kinds whose last contact is longer ago than `limit`. A kind that was never listed is not
     /// included, since nothing is claimed about its objects.
-    pub fn old(&self, limit: Duration) -> StaleKinds {
+    pub fn stale_kinds(&self, limit: Duration) -> StaleKinds {
         let inner = self.inner.load();
         let listed = inner.kinds.iter().filter(|(_, kind)| kind.listed);
-        let aged = listed.filter_map(|(gk, kind)| Some((gk, kind.heard.age()?)));
+        let aged = listed.filter_map(|(gk, kind)| Some((gk, kind.last_contact.age()?)));
         let old = aged.filter(|(_, age)| *age > limit);
         old.map(|(gk, age)| (gk.clone(), age)).collect()
     }
 
     /// The last contact with the API server about a kind.
-    pub(super) fn heard(&self, gk: &GroupKind) -> Arc<LastContact> {
+    pub(super) fn last_contact_of(&self, gk: &GroupKind) -> Arc<LastContact> {
         let inner = self.inner.load();
         let kind = inner.kinds.get(gk);
-        kind.map(|kind| Arc::clone(&kind.heard)).unwrap_or_default()
+        kind.map(|kind| Arc::clone(&kind.last_contact))
+            .unwrap_or_default()
     }
 
     /// All checks, sorted by name.
@@ -166,16 +167,16 @@ impl SyncState {
         self.change(gk, |kind| {
             kind.listed = listed;
             if listed {
-                kind.trouble = None;
+                kind.error = None;
             }
         });
     }
 
     /// Records that the watch of a kind works.
     pub(super) fn fine(&self, gk: &GroupKind) {
-        let troubled = |kind: &Kind| kind.listed && kind.trouble.is_some();
+        let troubled = |kind: &Kind| kind.listed && kind.error.is_some();
         if self.inner.load().kinds.get(gk).is_some_and(troubled) {
-            self.change(gk, |kind| kind.trouble = None);
+            self.change(gk, |kind| kind.error = None);
         }
     }
 
@@ -186,13 +187,13 @@ impl SyncState {
             .load()
             .kinds
             .get(gk)
-            .is_some_and(|kind| kind.trouble.as_ref().is_none_or(|t| t.denied != denied));
+            .is_some_and(|kind| kind.error.as_ref().is_none_or(|t| t.denied != denied));
         self.change(gk, |kind| {
-            let since = match &kind.trouble {
+            let since = match &kind.error {
                 Some(before) => before.since,
                 None => Instant::now(),
             };
-            kind.trouble = Some(SyncError {
+            kind.error = Some(SyncError {
                 why: why.into(),
                 denied,
                 since,
@@ -269,8 +270,8 @@ impl Inner {
 
     /// The number of kinds that should be watched but are not, by reason.
     fn unwatched(&self) -> [(&'static str, usize); 3] {
-        let troubles = self.kinds.values().filter_map(|kind| kind.trouble.as_ref());
-        let (denied, failing): (Vec<_>, Vec<_>) = troubles.partition(|trouble| trouble.denied);
+        let troubles = self.kinds.values().filter_map(|kind| kind.error.as_ref());
+        let (denied, failing): (Vec<_>, Vec<_>) = troubles.partition(|error| error.denied);
         [
             ("limit", self.left_out.len()),
             ("denied", denied.len()),
@@ -314,7 +315,7 @@ impl Inner {
 
 impl Kind {
     fn state(&self) -> KindState {
-        match &self.trouble {
+        match &self.error {
             Some(t) if t.denied => KindState::Denied(t.why.to_string()),
             Some(t) => KindState::Failing(t.why.to_string(), t.since),
             None if self.listed => KindState::Synced,
@@ -324,7 +325,7 @@ impl Kind {
 
     /// Whether readiness need not wait for it any longer.
     fn is_settled(&self) -> bool {
-        self.listed || self.trouble.as_ref().is_some_and(|trouble| trouble.denied)
+        self.listed || self.error.as_ref().is_some_and(|error| error.denied)
     }
 }
 

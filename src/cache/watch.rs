@@ -94,7 +94,7 @@ pub async fn follow<T, M>(
     let mut config = watcher::Config::default()
         .timeout(WATCH_SECONDS)
         .page_size(PAGE);
-    let listener = Listener::new(&gk, source.sync.heard(&gk), &source.metrics);
+    let listener = Listener::new(&gk, source.sync.last_contact_of(&gk), &source.metrics);
     let api: Api<RawObject> = Api::all_with(listener.on(source.client.clone()), &resource);
     let mut stream = pin!(watcher(api.clone(), config.clone()));
     let mut backoff = Backoff::default();

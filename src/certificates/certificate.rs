@@ -36,7 +36,7 @@ impl Validity {
     }
 
     /// Why it is not valid at a time, if so.
-    pub fn trouble(&self, now: Timestamp) -> Option<String> {
+    pub fn problem(&self, now: Timestamp) -> Option<String> {
         if now < self.from {
             Some(format!("it begins to count at {}", self.from))
         } else if now > self.until {
@@ -110,10 +110,10 @@ mod tests {
         let validity = Validity::from_der(&day).unwrap();
         assert_eq!(validity.from, at("2031-03-13T00:00:00Z"));
         assert_eq!(validity.until, at("2032-03-13T00:00:00Z"));
-        assert_eq!(validity.trouble(at("2031-06-01T00:00:00Z")), None);
-        let late = validity.trouble(at("2033-01-01T00:00:00Z")).unwrap();
+        assert_eq!(validity.problem(at("2031-06-01T00:00:00Z")), None);
+        let late = validity.problem(at("2033-01-01T00:00:00Z")).unwrap();
         assert_eq!(late, "it ended at 2032-03-13T00:00:00Z");
-        let early = validity.trouble(at("2031-01-01T00:00:00Z")).unwrap();
+        let early = validity.problem(at("2031-01-01T00:00:00Z")).unwrap();
         assert_eq!(early, "it begins to count at 2031-03-13T00:00:00Z");
         // After 2049 the other time encoding is used.
         let later = leaf(&["localhost"], jiff::civil::date(2060, 3, 14));

@@ -46,7 +46,7 @@ pub struct App {
     judge: ReviewFn,
     snapshot: Arc<ArcSwap<Snapshot>>,
     settings: Arc<ArcSwap<ReviewSettings>>,
-    pub(super) outside: Dependencies,
+    pub(super) dependencies: Dependencies,
     pub(super) metrics: Arc<Metrics>,
     pub(super) limits: Limits,
     /// Limits concurrent reviews.
@@ -63,11 +63,18 @@ impl App {
     pub fn new(
         snapshot: Arc<ArcSwap<Snapshot>>,
         review_settings: Arc<ArcSwap<ReviewSettings>>,
-        outside: Dependencies,
+        dependencies: Dependencies,
         metrics: Arc<Metrics>,
         limits: Limits,
     ) -> Arc<Self> {
-        Self::judged_by(review, snapshot, review_settings, outside, metrics, limits)
+        Self::judged_by(
+            review,
+            snapshot,
+            review_settings,
+            dependencies,
+            metrics,
+            limits,
+        )
     }
 
     /// Like [`App::new`], with another review function.
@@ -75,7 +82,7 @@ impl App {
         judge: ReviewFn,
         snapshot: Arc<ArcSwap<Snapshot>>,
         review_settings: Arc<ArcSwap<ReviewSettings>>,
-        outside: Dependencies,
+        dependencies: Dependencies,
         metrics: Arc<Metrics>,
         limits: Limits,
     ) -> Arc<Self> {
@@ -83,7 +90,7 @@ impl App {
             judge,
             snapshot,
             settings: review_settings,
-            outside,
+            dependencies,
             metrics,
             limits,
             permits: semaphore(limits.max_in_flight),
@@ -107,11 +114,11 @@ impl App {
         drop(parsing);
         let snapshot = self.snapshot.load_full();
         let review_settings = self.settings.load_full();
-        let first = match self.outside.confirm {
+        let first = match self.dependencies.confirm {
             Some(_) => Evidence::Cached,
             None => Evidence::Authoritative,
         };
-        let old = self.outside.age.as_ref().map(|age| age());
+        let old = self.dependencies.age.as_ref().map(|age| age());
         let old = old.unwrap_or_default();
         let judge = |snapshot: &Snapshot, evidence: &Evidence| {
             let _part = trace.part("engine", SpanKind::Internal);
@@ -135,7 +142,7 @@ impl App {
         objects.extend(present.collect::<Vec<_>>());
         if !(objects.is_empty() && kinds.is_empty()) {
             let read = LiveReads {
-                outside: &self.outside,
+                dependencies: &self.dependencies,
                 metrics: &self.metrics,
                 deadline: call.deadline,
                 trace,
@@ -143,7 +150,7 @@ impl App {
             let (fresh, readings) = read.objects_and_kinds(&snapshot, objects, kinds).await;
             verdict = judge(&fresh, &Evidence::Live(readings));
         }
-        let hidden = match &self.outside.may_get {
+        let hidden = match &self.dependencies.may_get {
             Some(may_get) => hidden(may_get, &verdict, &envelope, call.deadline, trace).await,
             None => BTreeSet::new(),
         };
@@ -165,7 +172,7 @@ impl App {
         reviewed.count(&self.metrics);
         reviewed.trace(trace);
         reviewed.log(trace.id());
-        if let (Some(note), false) = (&self.outside.note, envelope.dry_run()) {
+        if let (Some(note), false) = (&self.dependencies.note, envelope.dry_run()) {
             for (policy, code, line) in verdict.downgraded() {
                 note(policy, code, line);
             }

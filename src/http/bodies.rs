@@ -33,7 +33,7 @@ struct Waiting {
     bytes: usize,
     given_up: Arc<Notify>,
     /// The connection that has to read the answer.
-    place: Option<ConnectionSlot>,
+    slot: Option<ConnectionSlot>,
 }
 
 /// A request's share of the budget, released when dropped.
@@ -50,7 +50,7 @@ enum State {
     /// In the table of waiting reservations, unless it was revoked.
     Waiting,
     /// The body is complete; the request is being reviewed and cannot be revoked.
-    Working(usize),
+    InReview(usize),
 }
 
 // === impl BodyBudget ===
@@ -71,13 +71,13 @@ impl BodyBudget {
         table.wait(id, 0, given_up.clone(), None);
         let has_room = table.grow(id, BESIDE, self.budget);
         drop(table);
-        let hold = BodyReservation {
+        let reservation = BodyReservation {
             bodies: self.clone(),
             id,
             state: State::Waiting,
             given_up,
         };
-        has_room.then_some(hold)
+        has_room.then_some(reservation)
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -93,17 +93,11 @@ impl Table {
         self.next
     }
 
-    fn wait(
-        &mut self,
-        id: u64,
-        bytes: usize,
-        given_up: Arc<Notify>,
-        place: Option<ConnectionSlot>,
-    ) {
+    fn wait(&mut self, id: u64, bytes: usize, given_up: Arc<Notify>, slot: Option<ConnectionSlot>) {
         let waiting = Waiting {
             bytes,
             given_up,
-            place,
+            slot,
         };
         self.held += bytes;
         self.waiting.insert(id, waiting);
@@ -130,8 +124,8 @@ impl Table {
     fn give_up(&mut self, id: u64) {
         if let Some(waiting) = self.remove(id) {
             waiting.given_up.notify_one();
-            if let Some(place) = &waiting.place {
-                place.evict();
+            if let Some(slot) = &waiting.slot {
+                slot.evict();
             }
         }
     }
@@ -164,21 +158,21 @@ impl BodyReservation {
             return false;
         };
         table.held += waiting.bytes;
-        self.state = State::Working(waiting.bytes);
+        self.state = State::InReview(waiting.bytes);
         true
     }
 
     /// Replaces the body by an answer of `bytes`, which waits for the client at `place` to read it.
-    pub(super) fn answer(&mut self, bytes: usize, place: Option<ConnectionSlot>) {
+    pub(super) fn answer(&mut self, bytes: usize, slot: Option<ConnectionSlot>) {
         let mut table = self.bodies.table();
-        if let State::Working(body) = self.state {
+        if let State::InReview(body) = self.state {
             table.held -= body;
             self.state = State::Waiting;
         }
         table.remove(self.id);
         // It counts as waiting from now on.
         self.id = table.next();
-        table.wait(self.id, bytes, self.given_up.clone(), place);
+        table.wait(self.id, bytes, self.given_up.clone(), slot);
     }
 }
 
@@ -186,7 +180,7 @@ impl Drop for BodyReservation {
     fn drop(&mut self) {
         let mut table = self.bodies.table();
         match self.state {
-            State::Working(bytes) => table.held -= bytes,
+            State::InReview(bytes) => table.held -= bytes,
             State::Waiting => drop(table.remove(self.id)),
         }
     }
@@ -198,8 +192,8 @@ mod tests {
 
     use super::*;
 
-    fn is_given_up(hold: &BodyReservation) -> bool {
-        hold.given_up().now_or_never().is_some()
+    fn is_given_up(reservation: &BodyReservation) -> bool {
+        reservation.given_up().now_or_never().is_some()
     }
 
     #[test]

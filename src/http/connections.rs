@@ -38,15 +38,15 @@ struct Open {
 #[derive(Debug)]
 struct Activity {
     peer: IpAddr,
-    entered: Instant,
+    opened_at: Instant,
     /// The number of connections of its address.
     of_peer: Arc<AtomicUsize>,
     /// Whether a review was ever answered on it.
     answered: AtomicBool,
     /// Requests that have begun and are not answered.
-    begun: AtomicUsize,
+    requests_started: AtomicUsize,
     /// Requests that have arrived completely and are in review.
-    working: AtomicUsize,
+    requests_in_review: AtomicUsize,
     last_used: AtomicU64,
     /// Bytes received since the last answer.
     unanswered: AtomicU64,
@@ -115,11 +115,11 @@ impl Connections {
         of_peer.fetch_add(1, Relaxed);
         let activity = Arc::new(Activity {
             peer,
-            entered: now,
+            opened_at: now,
             of_peer,
             answered: AtomicBool::new(false),
-            begun: AtomicUsize::new(0),
-            working: AtomicUsize::new(0),
+            requests_started: AtomicUsize::new(0),
+            requests_in_review: AtomicUsize::new(0),
             last_used: AtomicU64::new(id),
             unanswered: AtomicU64::new(0),
             evicted: Notify::new(),
@@ -160,11 +160,11 @@ impl Open {
     /// connections are new: otherwise a client could take almost all slots with one request each, and leave one to
     /// everybody else.
     fn first_to_go(&self, time_to_ask: Duration, now: Instant) -> Result<u64, ConnectionRejection> {
-        let age = |a: &Activity| now.saturating_duration_since(a.entered);
+        let age = |a: &Activity| now.saturating_duration_since(a.opened_at);
         let (mut silent, mut answered) = (None, None);
         let (mut young, mut left) = (0, time_to_ask);
         for (id, a) in &self.all {
-            if a.working.load(Relaxed) > 0 {
+            if a.requests_in_review.load(Relaxed) > 0 {
                 continue;
             }
             let of_peer = Reverse(a.of_peer.load(Relaxed));
@@ -226,7 +226,7 @@ impl ConnectionSlot {
         loop {
             let seen = activity.last_used.load(Relaxed);
             sleep(limit).await;
-            let is_used = activity.begun.load(Relaxed) > 0;
+            let is_used = activity.requests_started.load(Relaxed) > 0;
             if !is_used && activity.last_used.load(Relaxed) == seen {
                 return;
             }
@@ -237,24 +237,24 @@ impl ConnectionSlot {
     pub(super) fn received(&self, bytes: u64) -> bool {
         let activity = &self.0.activity;
         let unanswered = activity.unanswered.fetch_add(bytes, Relaxed) + bytes;
-        let begun = activity.begun.load(Relaxed) as u64;
+        let requests_started = activity.requests_started.load(Relaxed) as u64;
         unanswered
             <= ASKED_BYTES
-                .saturating_mul(begun)
+                .saturating_mul(requests_started)
                 .saturating_add(UNASKED_BYTES)
     }
 
     /// Records that a request has begun.
     pub(super) fn begin(&self) -> RequestStarted {
         self.received(REQUEST_BYTES);
-        self.0.activity.begun.fetch_add(1, Relaxed);
+        self.0.activity.requests_started.fetch_add(1, Relaxed);
         self.touch();
         RequestStarted(self.clone())
     }
 
     /// Protects the connection while a request is in review.
     pub(super) fn work(&self) -> RequestGuard {
-        self.0.activity.working.fetch_add(1, Relaxed);
+        self.0.activity.requests_in_review.fetch_add(1, Relaxed);
         RequestGuard(self.clone())
     }
 
@@ -286,13 +286,13 @@ impl Drop for HeldConnection {
 impl Drop for RequestStarted {
     fn drop(&mut self) {
         self.0.touch();
-        self.0.0.activity.begun.fetch_sub(1, Relaxed);
+        self.0.0.activity.requests_started.fetch_sub(1, Relaxed);
     }
 }
 
 impl Drop for RequestGuard {
     fn drop(&mut self) {
-        self.0.0.activity.working.fetch_sub(1, Relaxed);
+        self.0.0.activity.requests_in_review.fetch_sub(1, Relaxed);
     }
 }
 

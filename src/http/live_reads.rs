@@ -21,7 +21,7 @@ const KINDS: usize = 32;
 
 /// The live reads of one review.
 pub(super) struct LiveReads<'a> {
-    pub(super) outside: &'a Dependencies,
+    pub(super) dependencies: &'a Dependencies,
     pub(super) metrics: &'a Metrics,
     pub(super) deadline: Instant,
     pub(super) trace: &'a Trace,
@@ -58,7 +58,7 @@ impl LiveReads<'_> {
     }
 
     async fn object(&self, key: ObjectKey) -> (ObjectKey, Result<Change, String>) {
-        let Some(confirm) = &self.outside.confirm else {
+        let Some(confirm) = &self.dependencies.confirm else {
             return (key, Err("nothing can be read".to_owned()));
         };
         let read = async {
@@ -72,7 +72,7 @@ impl LiveReads<'_> {
     }
 
     async fn kind(&self, kind: GroupKind) -> (GroupKind, Result<Change, String>) {
-        let Some(list) = &self.outside.list else {
+        let Some(list) = &self.dependencies.list else {
             return (kind, Err("nothing can be listed".to_owned()));
         };
         let read = async {

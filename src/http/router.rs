@@ -91,7 +91,10 @@ async fn mutate(State(app): State<Arc<App>>, request: Request) -> Response {
 async fn answered(app: &App, endpoint: Endpoint, request: Request) -> Response {
     let _in_flight = Counted::new(&app.metrics.in_flight);
     let http1 = request.version() < Version::HTTP_2;
-    let mut trace = app.outside.traces.begin(endpoint.word(), request.headers());
+    let mut trace = app
+        .dependencies
+        .traces
+        .begin(endpoint.word(), request.headers());
     let outcome = AssertUnwindSafe(answer(app, endpoint, request, &mut trace));
     let refused = match outcome.catch_unwind().await {
         Ok(Ok(answer)) => {

@@ -118,7 +118,7 @@ impl Certificates {
         let pair = pair(cert_pem, key_pem)?;
         let validity = pair.cert.first().and_then(|leaf| Validity::from_der(leaf));
         let is_well = self.loaded() && self.time_trouble(now).is_none();
-        if let Some(why) = validity.and_then(|v| v.trouble(now)).filter(|_| is_well) {
+        if let Some(why) = validity.and_then(|v| v.problem(now)).filter(|_| is_well) {
             return Err(TlsError::Time(why));
         }
         self.current.store(Some(pair));
@@ -144,13 +144,13 @@ impl Certificates {
     }
 
     /// The problem, if any: the newest files cannot be used, or the certificate in use is not valid now.
-    pub fn trouble(&self, now: Timestamp) -> Option<String> {
+    pub fn problem(&self, now: Timestamp) -> Option<String> {
         let wrong = (**self.wrong.load()).clone();
         wrong.or_else(|| self.time_trouble(now))
     }
 
     fn time_trouble(&self, now: Timestamp) -> Option<String> {
-        self.validity()?.trouble(now)
+        self.validity()?.problem(now)
     }
 }
 

@@ -65,8 +65,8 @@ pub(super) fn router(
     begin: StartSession,
     background: &mut JoinSet<String>,
 ) -> Option<axum::Router> {
-    let (reach, sync) = (state.reach.as_ref()?, state.sources.sync.clone()?);
-    let confirm = Arc::clone(&reach.confirm);
+    let (cluster_access, sync) = (state.cluster_access.as_ref()?, state.sources.sync.clone()?);
+    let confirm = Arc::clone(&cluster_access.confirm);
     let texts: ReadText = Arc::new(move |key| {
         let confirm = Arc::clone(&confirm);
         Box::pin(async move {
@@ -77,7 +77,7 @@ pub(super) fn router(
     let sessions = Sessions::new(Origin {
         snapshot: Arc::clone(&state.snapshot),
         sync,
-        resources: Arc::clone(&reach.resources),
+        resources: Arc::clone(&cluster_access.resources),
         guardrails: Arc::clone(&state.guardrails),
         settings: Arc::clone(settings),
         rules,
@@ -85,7 +85,7 @@ pub(super) fn router(
         begin,
     });
     background.spawn(follow(Arc::clone(&sessions)));
-    let authenticator = TokenAuthenticator::new(reach.client.clone(), sessions);
+    let authenticator = TokenAuthenticator::new(cluster_access.client.clone(), sessions);
     Some(below_ui(Arc::new(authenticator)))
 }
 

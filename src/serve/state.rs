@@ -50,9 +50,9 @@ const STATUS: Duration = Duration::from_secs(2);
 pub(super) struct State {
     pub(super) snapshot: Published,
     pub(super) guardrails: Arc<GuardrailsInUse>,
-    pub(super) outside: Dependencies,
+    pub(super) dependencies: Dependencies,
     /// The way to the cluster, for the page.
-    pub(super) reach: Option<ClusterAccess>,
+    pub(super) cluster_access: Option<ClusterAccess>,
     pub(super) sources: TaskStates,
     /// The recipient of findings for reports, if they are written.
     pub(super) reports: Option<ReportSender>,
@@ -124,8 +124,8 @@ pub(super) async fn from_directory(
     Ok(State {
         snapshot,
         guardrails,
-        outside: Dependencies::default(),
-        reach: None,
+        dependencies: Dependencies::default(),
+        cluster_access: None,
         sources: TaskStates::default(),
         reports: None,
         tasks,
@@ -189,10 +189,18 @@ async fn draining(mut phases: watch::Receiver<Phase>) {
 
 /// Starts the tasks that write the status of objects.
 fn write_status(state: &mut State, leads: HeldUntil, metrics: &Arc<Metrics>) {
-    let Some((sync, reach)) = state.sources.sync.clone().zip(state.reach.as_ref()) else {
+    let Some((sync, cluster_access)) = state
+        .sources
+        .sync
+        .clone()
+        .zip(state.cluster_access.as_ref())
+    else {
         return;
     };
-    let (client, resources) = (reach.client.clone(), reach.resources.clone());
+    let (client, resources) = (
+        cluster_access.client.clone(),
+        cluster_access.resources.clone(),
+    );
     let writer = StatusWriter {
         client,
         snapshot: state.snapshot.clone(),
@@ -271,7 +279,7 @@ fn followed(
         every: GUARDRAIL_STATUS,
     };
     cluster.tasks.spawn(status.run());
-    let reach = ClusterAccess {
+    let cluster_access = ClusterAccess {
         client: client.clone(),
         resources: cluster.resources,
         confirm: Arc::clone(&cluster.confirm),
@@ -282,16 +290,16 @@ fn followed(
         cluster.tasks.spawn(webhooks.run());
         state
     });
-    let mut outside = outside(cluster.confirm, cluster.access, cluster.notices);
+    let mut dependencies = dependencies(cluster.confirm, cluster.access, cluster.notices);
     let limit = config.limits.cache_age_seconds;
     let limit = limit.map_or(CACHE_AGE, Duration::from_secs);
     let sync = cluster.sync.clone();
-    outside.age = Some(Arc::new(move || sync.old(limit)));
+    dependencies.age = Some(Arc::new(move || sync.stale_kinds(limit)));
     State {
         snapshot: cluster.snapshot,
         guardrails: cluster.guardrails,
-        outside,
-        reach: Some(reach),
+        dependencies,
+        cluster_access: Some(cluster_access),
         sources: TaskStates {
             sync: Some(cluster.sync),
             webhooks,
@@ -303,7 +311,11 @@ fn followed(
 }
 
 /// Connects `cache` and `http`, which do not depend on each other.
-fn outside(confirm: Arc<LiveRead>, access: Arc<Access>, notices: Option<Notices>) -> Dependencies {
+fn dependencies(
+    confirm: Arc<LiveRead>,
+    access: Arc<Access>,
+    notices: Option<Notices>,
+) -> Dependencies {
     let lists = confirm.clone();
     Dependencies {
         list: Some(Arc::new(move |kind| {
@@ -382,7 +394,7 @@ mod tests {
             let metrics = Arc::new(Metrics::new().unwrap());
             let is_gone = Arc::<AtomicBool>::default();
             let state = followed(empty(is_gone.clone()), None, known, &config, &metrics);
-            let (sync, age) = (state.sources.sync.unwrap(), state.outside.age.unwrap());
+            let (sync, age) = (state.sources.sync.unwrap(), state.dependencies.age.unwrap());
             while !sync.ready() {
                 sleep(Duration::from_millis(10)).await;
             }

@@ -49,7 +49,7 @@ fn said(under: &Under, gk: &GroupKind, object: &Value) -> Verdict {
     };
     let snapshot = under.cluster.snapshot.load();
     let verdict = review(&snapshot, &request, &Evidence::Cached);
-    let old = under.cluster.sync.old(LIMIT);
+    let old = under.cluster.sync.stale_kinds(LIMIT);
     old.annotate(verdict, &snapshot, &request.key())
 }
 
@@ -73,7 +73,7 @@ fn is_old(under: &Under, gk: &GroupKind, limit: Duration) -> bool {
     let staleness = under
         .cluster
         .sync
-        .old(limit)
+        .stale_kinds(limit)
         .annotate(verdict, &snapshot, &key);
     !staleness.findings.is_empty()
 }
@@ -84,7 +84,7 @@ async fn a_quiet_cluster_is_never_stale() {
     let under = watching(&server).await;
     for _ in 0..600 {
         sleep(Duration::from_secs(7)).await;
-        let old = under.cluster.sync.old(Duration::from_secs(70));
+        let old = under.cluster.sync.stale_kinds(Duration::from_secs(70));
         assert_eq!(old, FromIterator::from_iter([]));
     }
     assert!(of_gateway(&under).iter().all(|line| !line.contains(" old")));

@@ -116,7 +116,7 @@ impl Callers {
     }
 
     /// The problem with the newest file, if any.
-    pub fn trouble(&self) -> Option<String> {
+    pub fn problem(&self) -> Option<String> {
         (**self.wrong.load()).clone()
     }
 

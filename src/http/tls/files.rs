@@ -126,11 +126,11 @@ impl Reload {
         let Purpose::Serving(certificates) = &self.purpose else {
             return;
         };
-        let trouble = certificates.time_trouble(now);
-        if let Some(why) = trouble.as_ref().filter(|_| trouble != self.last_trouble) {
+        let problem = certificates.time_trouble(now);
+        if let Some(why) = problem.as_ref().filter(|_| problem != self.last_trouble) {
             tracing::error!(%why, "the serving certificate is not valid now; it is served nevertheless");
         }
-        self.last_trouble = trouble;
+        self.last_trouble = problem;
     }
 
     /// Reads all files consistently: a swap between two reads would combine an old certificate with a new key.
