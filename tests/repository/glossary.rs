@@ -1,6 +1,8 @@
 //! The glossary of CONTRIBUTING.md: names in the source and texts of documents use its terms, and no other words for them.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::path::Path;
 
 use testing::fuzz::files;
 
@@ -47,7 +49,13 @@ fn names_and_texts_use_the_terms_of_the_glossary() {
         of_file.map(move |why| format!("{path}: {why}"))
     });
     let documents = files::find("docs", &|path| path.extension() == Some("md".as_ref()));
-    let texts = documents.into_iter().chain(["README.md".into()]);
+    let is_of_page = |path: &Path| {
+        let extension = path.extension().and_then(OsStr::to_str);
+        matches!(extension, Some("ts" | "tsx" | "js"))
+    };
+    let pages = files::find("ui/src", &is_of_page);
+    let own = ["README.md".into(), "CHANGELOG.md".into()];
+    let texts = documents.into_iter().chain(pages).chain(own);
     let texts = texts.filter_map(|path| {
         let text = words(&outside_code(&fs::read_to_string(&path).unwrap()));
         fault(&IN_TEXTS, &text).map(|why| format!("{}: {why}", path.display()))

@@ -196,7 +196,7 @@ pub fn applying_to(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Applying
     acting
 }
 
-/// Like [`acting_on`], for one section of an object or for the whole of it.
+/// Like [`applying_to`], for one section of an object or for the whole of it.
 pub fn applying_at(resolver: &mut Resolver<'_>, place: &Place) -> Vec<ApplyingPolicy> {
     let mut acting = policies_at_or_above(resolver, place, |_| true, |_| None);
     acting.retain(ApplyingPolicy::applies);

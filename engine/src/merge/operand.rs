@@ -19,7 +19,7 @@ pub(super) enum Layer<'a> {
     CombinedStanzas(Strategy, Arc<Tree>),
 }
 
-/// The knowledge about the policies that the fold has passed: their settings in force ([`Merged`]), or which of them
+/// The knowledge about the policies that the fold has passed: their settings in force (`Merged`), or which of them
 /// replaced which ([`super::participants::Participants`]).
 pub(super) trait PartialResult: Clone {
     /// Whether policies count of which nothing remains. Otherwise the fold skips them.

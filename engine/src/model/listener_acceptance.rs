@@ -1,6 +1,4 @@
-//! The acceptance of the listeners of a Gateway and of the `ListenerSets` that name it. [`topology::accepted_listeners`] decides.
-//!
-//! [`topology::accepted_listeners`]: crate::topology::accepted_listeners
+//! The acceptance of the listeners of a Gateway and of the `ListenerSets` that name it, as decided in the module `topology`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;

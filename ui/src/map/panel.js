@@ -89,14 +89,14 @@ export function panelOf(model, go, linkTo, tell, pageOf) {
 
   /** The policies over a node, those attached to it or to a section of it, and those that are not attached. */
   function policiesOf(node) {
-    const acting = (node.about.policies ?? []).map((policy) => ({ number: model.numbers.get(policy.policy), ...policy }));
+    const applying = (node.about.policies ?? []).map((policy) => ({ number: model.numbers.get(policy.policy), ...policy }));
     const parts = [node.number, ...model.sections[node.number]];
     const edges = parts.flatMap((part) => model.policiesAt[part]);
-    const items = acting.map((policy) => {
+    const items = applying.map((policy) => {
       return [pill(policy.state), ' ', policy.number === undefined ? policy.policy : link(policy.number), make('span', 'faint', ` on ${policy.at}`)];
     });
-    const told = new Set(acting.map((policy) => policy.number));
-    for (const edge of edges.filter((one) => !told.has(one.from))) {
+    const listed = new Set(applying.map((policy) => policy.number));
+    for (const edge of edges.filter((one) => !listed.has(one.from))) {
       const at = edge.to === node.number ? [] : [make('span', 'faint', ` on ${model.label(nodes[edge.to])}`)];
       items.push([edge.state ? pill(edge.state) : make('span', 'tag', 'attached'), ' ', link(edge.from), ...at,
         edge.reason ? make('span', 'bad', ` not attached: ${edge.reason}`) : null]);

@@ -50,7 +50,7 @@ function Targets({ of }: { of: OnTarget[] }) {
   return (
     <div class="table-scroll">
       <table class="grid" aria-label="Targets of this policy">
-        <thead><tr><th scope="col">State</th><th scope="col">Target</th><th scope="col">Acts on</th><th scope="col">Why</th></tr></thead>
+        <thead><tr><th scope="col">State</th><th scope="col">Target</th><th scope="col">Applies to</th><th scope="col">Why</th></tr></thead>
         <tbody>
           {of.map((one) => (
             <tr key={keyOf(one.target)}>

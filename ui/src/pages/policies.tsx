@@ -88,7 +88,7 @@ const COLUMNS: Column<Listed>[] = [
   },
   { key: 'namespace', title: 'Namespace', by: ({ policy }) => policy.namespace, cell: ({ policy }) => policy.namespace },
   { key: 'targets', title: 'Targets', by: ({ targets }) => (targets[0] ? labelOf(targets[0].target) : ''), cell: ({ targets }) => <ObjectLinks to={targets.map(({ target }) => target)} most={3} /> },
-  { key: 'actsOn', title: 'Acts on', number: true, by: ({ actsOn }) => actsOn, cell: ({ actsOn }) => actsOn },
+  { key: 'actsOn', title: 'Applies to', number: true, by: ({ actsOn }) => actsOn, cell: ({ actsOn }) => actsOn },
   { key: 'strategy', title: 'Strategy', by: ({ strategy }) => strategy ?? '', cell: ({ strategy, writtenStrategy }) => <span title={writtenStrategy ?? undefined}>{strategy ?? ''}</span> },
   { key: 'why', title: 'Why', cell: (one) => <Why of={one} /> },
 ];

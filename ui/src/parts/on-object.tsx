@@ -7,7 +7,7 @@ import { KindBadge, ObjectLink, ObjectLinks } from './links';
 import { StatePill } from './state';
 
 export function PoliciesOnObject({ of }: { of: PolicyOnObject[] }) {
-  if (of.length === 0) return <Empty title="No policy acts on this object.">Policies on its Gateway, its Namespace, itself and its sections would be listed here.</Empty>;
+  if (of.length === 0) return <Empty title="No policy applies to this object.">Policies on its Gateway, its Namespace, itself and its sections would be listed here.</Empty>;
   return (
     <div class="table-scroll">
       <table class="grid" aria-label="Policies on this object">

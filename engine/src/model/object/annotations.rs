@@ -31,7 +31,7 @@ pub type Annotations = LabelMap;
 #[serde(transparent)]
 pub struct Raw<'a>(#[serde(borrow)] BTreeMap<Arc<str>, &'a RawValue>);
 
-/// The annotations whose values are short strings. [`UNREAD`] stands for one with reasons that is too long.
+/// The annotations whose values are short strings. [`TOO_LONG`] stands for one with reasons that is too long.
 pub fn short(raw: Option<Raw<'_>>) -> Annotations {
     let pairs = raw.into_iter().flat_map(|Raw(raw)| raw);
     let short = pairs.filter_map(|(key, value)| {
