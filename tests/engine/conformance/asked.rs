@@ -5,7 +5,8 @@ use std::sync::Arc;
 use attache::engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache::engine::model::object::{Node, Object, ROUTES};
 use attache::engine::topology::{
-    ParentAttachment, RouteKindConflicts, Unreached, attachment, listeners_of, unaccepted, unusable,
+    ParentAttachment, RouteKindConflicts, Unreached, listeners_of, parent_attachment, unaccepted,
+    unusable,
 };
 use serde_json::Value;
 
@@ -138,7 +139,7 @@ fn places(state: &TestState, route: &Arc<Object>) -> Vec<Place> {
     let mut found = Vec::new();
     for parent in parents {
         if let ParentAttachment::Attached(places) =
-            attachment(&mut route_kind_conflicts, route, parent)
+            parent_attachment(&mut route_kind_conflicts, route, parent)
         {
             found.extend(places);
         }

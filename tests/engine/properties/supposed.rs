@@ -5,7 +5,8 @@ use std::sync::Arc;
 use attache::engine::model::object::{Node, Object};
 use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::engine::topology::{
-    Listeners, ParentAttachment, RouteKindConflicts, attachment, listeners, sets_of,
+    ListenerAcceptance, ParentAttachment, RouteKindConflicts, listener_acceptance,
+    parent_attachment, sets_of,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -18,7 +19,7 @@ use super::random::{any_event, any_object};
 /// the parentRefs of a route.
 #[derive(Debug, PartialEq)]
 struct Accepted {
-    listeners: Option<Listeners>,
+    listeners: Option<ListenerAcceptance>,
     sets: Vec<String>,
     attachments: Vec<ParentAttachment>,
 }
@@ -31,10 +32,10 @@ fn accepted(snapshot: &Snapshot, object: &Arc<Object>) -> Accepted {
         .collect();
     sets.sort();
     Accepted {
-        listeners: listeners(snapshot, object).map(|listeners| (*listeners).clone()),
+        listeners: listener_acceptance(snapshot, object).map(|listeners| (*listeners).clone()),
         sets,
         attachments: parents
-            .map(|parent| attachment(&mut route_kind_conflicts, object, parent))
+            .map(|parent| parent_attachment(&mut route_kind_conflicts, object, parent))
             .collect(),
     }
 }

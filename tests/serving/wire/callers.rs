@@ -195,9 +195,9 @@ async fn a_new_client_ca_counts_for_open_connections_too() {
         put(broken);
         until("it is refused", || loads("failed") == n as u64 + 1).await;
         assert!(
-            callers.trouble().unwrap().contains("client CA"),
+            callers.problem().unwrap().contains("client CA"),
             "{:?}",
-            callers.trouble()
+            callers.problem()
         );
         assert_eq!(current(), 0);
         assert_eq!(open.post("/validate", body.as_bytes()).await.body, ALLOWED);
@@ -205,7 +205,7 @@ async fn a_new_client_ca_counts_for_open_connections_too() {
     // With both CAs in the file, all clients are served.
     put(&format!("{}{}", old.pem(), new.pem()));
     until("both are loaded", || loads("loaded") == 2).await;
-    assert_eq!((callers.trouble(), current()), (None, 1));
+    assert_eq!((callers.problem(), current()), (None, 1));
     assert_eq!(open.post("/validate", body.as_bytes()).await.body, ALLOWED);
     assert_eq!(ask(server.addr, &of_new).await.unwrap().body, ALLOWED);
     // Without the old CA, its clients are refused.

@@ -47,12 +47,12 @@ pub(super) fn lost_filters(
         if opened.is_empty() {
             return None;
         }
-        let lost = LostSources {
+        let taken = LostSources {
             by: BTreeSet::from([key.clone()]),
             remains: Coverage::NoRequests,
             ..LostSources::nothing()
         };
-        let mut loss = ProtectionLoss::of_object(EXTERNAL_AUTH_FILTER, key, lost);
+        let mut loss = ProtectionLoss::of_object(EXTERNAL_AUTH_FILTER, key, taken);
         loss.add_sections(opened);
         loss.join_sections(after);
         Some((key.gk.clone(), loss))

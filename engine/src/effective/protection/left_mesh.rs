@@ -39,14 +39,14 @@ pub(super) fn lost_by_leaving(
                 };
                 let mut loss = ProtectionLoss::named(&protection.name);
                 for group in &groups {
-                    let Some(mut lost) = LostSources::all_of([of_group(group)]) else {
+                    let Some(mut taken) = LostSources::all_of([of_group(group)]) else {
                         continue;
                     };
-                    lost.reasons.insert(Arc::from(format!(
+                    taken.reasons.insert(Arc::from(format!(
                         "without the label {label} on {namespace} its Pods get no proxy, which would apply the policies"
                     )));
                     loss.objects.extend(group.paths.objects().cloned());
-                    loss.lost.add(&lost);
+                    loss.lost.add(&taken);
                 }
                 if !loss.objects.is_empty() {
                     losses.push((kind.clone(), loss));

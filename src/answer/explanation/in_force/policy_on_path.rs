@@ -24,8 +24,6 @@ pub(super) struct PolicyOnPath {
     pub(super) conflicted: bool,
     /// Why its controllers reject it.
     pub(super) rejection: Option<Rejected>,
-    /// Whether it has no settings, and replaces nothing.
-    pub(super) adds_nothing: bool,
     /// Why it is not known whether it applies.
     pub(super) unknown: Option<String>,
     /// Whether it is rejected and still replaces policies above it.
@@ -72,7 +70,6 @@ impl PolicyOnPath {
             });
             return;
         }
-        self.adds_nothing |= policy.adds_nothing();
         let outcome = group.outcome_of(policy);
         // A rejected policy may keep its place, without its settings.
         self.is_in_force |= outcome.is_in_force && !policy.is_empty();
@@ -82,6 +79,9 @@ impl PolicyOnPath {
     }
 
     pub(super) fn policy_on_request(self, key: &ObjectKey, snapshot: &Snapshot) -> PolicyOnRequest {
+        let adds_nothing = snapshot
+            .policy(key)
+            .is_some_and(|policy| policy.adds_nothing());
         let state = match (self.is_in_force, self.lost.is_empty()) {
             _ if self.unknown.is_some() => StateOnRequest::Unknown,
             (true, false) => StateOnRequest::PartiallyEnforced,
@@ -90,7 +90,7 @@ impl PolicyOnPath {
             }
             (false, _) if self.rejection.is_some() => StateOnRequest::Rejected,
             (false, _) if self.conflicted => StateOnRequest::Conflicted,
-            (false, _) if self.adds_nothing => StateOnRequest::NoEffect,
+            (false, _) if adds_nothing => StateOnRequest::NoEffect,
             // A policy without settings has none to lose.
             (_, true) => StateOnRequest::Enforced,
             (false, false) => StateOnRequest::Overridden,
@@ -100,7 +100,7 @@ impl PolicyOnPath {
         } else {
             Vec::new()
         };
-        let sets_nothing = self.adds_nothing && state == StateOnRequest::NoEffect;
+        let sets_nothing = adds_nothing && state == StateOnRequest::NoEffect;
         let by = self.by.iter().filter(|_| !sets_nothing);
         let reason = self.unknown.or(self.rejection.map(|rejected| rejected.why));
         PolicyOnRequest {
