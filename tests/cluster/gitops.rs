@@ -142,8 +142,8 @@ fn kubectl_with_a_kustomization_and_what_it_prunes() {
     both_policies_are_there(&setup);
 
     let orphaned = [
-        r#"section-orphaned: ColorPolicy.policies.controller.io infra/on-https2 targets listener "https2", which this change removes"#,
-        r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 targets listener "https2", which this change removes"#,
+        r#"section-orphaned: ColorPolicy.policies.controller.io infra/on-https2 targets listener "https2", which this change removes; change its target or delete it"#,
+        r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 targets listener "https2", which this change removes; change its target or delete it"#,
     ];
     setup.warns_at_last("first/gateway.yaml", orphaned[1]);
     setup.warns_at_last("first/gateway.yaml", orphaned[0]);
@@ -372,7 +372,7 @@ fn helm_of_a_service_account() {
         .silent_about("Warning");
 
     // Back to the first commit: the Gateway loses its listener, then the policies are deleted.
-    let orphaned = r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 targets listener "https2", which this change removes"#;
+    let orphaned = r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 targets listener "https2", which this change removes; change its target or delete it"#;
     setup.warns_at_last("first/gateway.yaml", orphaned);
     let output = helm(&["upgrade", "front", CHART, "--set=second=false"])
         .ok()

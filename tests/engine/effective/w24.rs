@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use super::state;
 use testing::cases::{documents, root};
 
-/// The legacy dialect, with one field of routes that policies control.
+/// Both stanzas as in GEP-713 of 2021, with one field of routes that policies control.
 fn profile() -> Configuration {
     let profile = json!({
         "match": {"group": "networking.example.io", "kind": "RetryOnPolicy"},
         "class": "inherited",
         "targets": {"refs": [{"path": "spec.targetRef"}]},
-        "merge": {"dialect": "legacy", "stanzas": true},
+        "merge": {"gepVersion": "2021", "stanzas": true},
         "controls": [{
             "setting": "retryOn",
             "target": {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"},

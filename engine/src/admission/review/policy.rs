@@ -452,7 +452,7 @@ fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus
         compared += policy.leaves() + other.policy.leaves() + other.policy.reading_cost();
         let older = other.policy.precedence() < policy.precedence();
         let wins = if older {
-            "its value is in force, because it is older"
+            "its value is in force"
         } else {
             "the value of this policy is in force"
         };
@@ -462,7 +462,10 @@ fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus
             findings.push(too_much());
         }
         for field in fields.into_iter().take(room) {
-            let message = format!("{} sets another value; {wins}", other.policy.key());
+            let message = format!(
+                "{} sets another value; {wins}: set it in one of the two",
+                other.policy.key()
+            );
             let mut finding = Finding::new(Code::FieldConflict, policy.key(), message)
                 .at(&field)
                 .about(format!("{} {field}", target.target));

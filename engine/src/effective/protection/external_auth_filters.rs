@@ -126,8 +126,7 @@ fn is_authorized_by_policies(resolver: &mut Resolver<'_>, rule: &Place) -> bool 
                 let groups = resolver.paths_through(&rule.object, kind).into_iter();
                 let mut at_rule = groups
                     .filter(|group| {
-                        group.attached
-                            && (group.paths.routes.iter()).any(|path| path.target() == Some(rule))
+                        group.attached && group.paths.steps().any(|step| step.place == *rule)
                     })
                     .peekable();
                 at_rule.peek().is_some()

@@ -178,7 +178,7 @@ pub struct StatusFile {
 /// A condition by which controllers say that a policy has nothing to apply to yet, or is overridden somewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(rename = "IdleCondition")]
+#[schemars(rename = "NothingToApplyToCondition")]
 pub struct NothingToApplyToCondition {
     /// The type of the condition; its status is `False`.
     pub r#type: String,

@@ -154,7 +154,7 @@ pub enum ConflictScope {
 /// Why controllers of a kind reject a policy because of other objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(rename = "Clash")]
+#[schemars(rename = "RejectedBecause")]
 pub enum RejectionCause {
     /// A route that the policy does not name matches a hostname and a path that a route which it names also matches,
     /// on one port of one Gateway. Then the whole policy is rejected.

@@ -58,7 +58,7 @@ pub struct AnnotationSwitchFile {
 /// route.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(rename = "InheritanceFile")]
+#[schemars(rename = "DelegationMergeFile")]
 pub struct DelegationMergeFile {
     /// The key of the annotation.
     pub annotation: String,
@@ -70,7 +70,7 @@ pub struct DelegationMergeFile {
 /// The strategy by which the policies of a route that delegates merge with the result of those below, field by field.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(rename = "Inheritance")]
+#[schemars(rename = "DelegationMergeValue")]
 pub struct DelegationMerge {
     /// The side that wins.
     pub direction: Direction,

@@ -112,7 +112,7 @@ pub struct PartitionBy {
 /// Settings that do nothing at some levels.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(rename = "IdleFile")]
+#[schemars(rename = "IneffectiveFile")]
 pub struct IneffectiveFile {
     /// The levels.
     pub levels: Vec<Level>,
@@ -177,7 +177,7 @@ pub enum StanzaSpelling {
 /// The generation of the pattern that a kind follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(rename = "Dialect")]
+#[schemars(rename = "GepVersion")]
 pub enum GepVersion {
     /// Both stanzas in one policy.
     #[serde(rename = "2021")]

@@ -12,7 +12,7 @@ use crate::model::ids::GroupKind;
 /// The policies of another kind by which a controller carries out policies of the kind: where other policies replace these, the
 /// policies of the kind do nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename = "ActsThroughFile", deny_unknown_fields)]
+#[serde(rename = "AppliesThroughFile", deny_unknown_fields)]
 pub struct AppliesThrough {
     /// The kind of these policies.
     pub kind: GroupKind,
