@@ -163,7 +163,7 @@ impl EffectivePolicy {
 
     /// Whether several policies are in force, each as a whole.
     pub fn is_side_by_side(&self) -> bool {
-        matches!(self.result, Some(Merged::Together(_)))
+        matches!(self.result, Some(Merged::SideBySide(_)))
     }
 
     /// Whether it was merged by rules that only the kind's own controller knows.
@@ -183,7 +183,7 @@ impl EffectivePolicy {
                 };
                 tree.json("", &mut keep)
             }
-            Some(Merged::Together(trees)) => Some(side_by_side(trees, &mut sources)),
+            Some(Merged::SideBySide(trees)) => Some(side_by_side(trees, &mut sources)),
             None => None,
         };
         Some((

@@ -100,7 +100,7 @@ pub fn lost<'a>(
 }
 
 /// Like [`lost`], object by object, and however much work it is.
-pub fn lost_by_object<'a>(
+pub fn protection_losses_by_object<'a>(
     states: [&Snapshot; 2],
     renames: &Renames,
     kind: &GroupKind,

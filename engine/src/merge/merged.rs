@@ -20,7 +20,7 @@ pub(super) enum Merged {
     /// computed.
     Opaque(BTreeSet<ObjectKey>),
     /// Several policies, each in force as a whole; the least specific first.
-    Together(Vec<Arc<Tree>>),
+    SideBySide(Vec<Arc<Tree>>),
 }
 
 // === impl Merged ===
@@ -46,7 +46,7 @@ impl Merged {
         match self {
             Self::Opaque(_) => &[],
             Self::Settings(tree) => std::slice::from_ref(tree),
-            Self::Together(trees) => trees,
+            Self::SideBySide(trees) => trees,
         }
     }
 
@@ -160,6 +160,6 @@ impl PartialResult for Merged {
         let mut trees = self.trees().to_vec();
         let is_new = |tree: &&Arc<Tree>| !self.trees().contains(tree);
         trees.extend(other.trees().iter().filter(is_new).cloned());
-        Self::Together(trees)
+        Self::SideBySide(trees)
     }
 }

@@ -79,7 +79,7 @@ pub fn policy_outcome(
         None => return outcome,
         // Policies in force as a whole do not override each other. A policy outside the result is
         // overridden on every leaf.
-        Some(whole @ (Merged::Opaque(_) | Merged::Together(_))) => {
+        Some(whole @ (Merged::Opaque(_) | Merged::SideBySide(_))) => {
             let policies = whole.policies();
             outcome.is_in_force = policies.contains(policy.key());
             if !outcome.is_in_force {

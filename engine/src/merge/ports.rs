@@ -17,7 +17,7 @@ impl EffectivePolicy {
         };
         let trees = match &mut self.result {
             Some(Merged::Settings(tree)) => std::slice::from_mut(tree),
-            Some(Merged::Together(trees)) => trees.as_mut_slice(),
+            Some(Merged::SideBySide(trees)) => trees.as_mut_slice(),
             Some(Merged::Opaque(_)) | None => &mut [],
         };
         let is_set = |tree: &Tree, path: &[String]| tree.at(path).is_some();

@@ -25,7 +25,7 @@ impl EffectivePolicy {
         let setting = of_filter(value, route);
         let trees = match &mut self.result {
             Some(Merged::Settings(tree)) => std::slice::from_mut(tree),
-            Some(Merged::Together(trees)) => trees.as_mut_slice(),
+            Some(Merged::SideBySide(trees)) => trees.as_mut_slice(),
             Some(Merged::Opaque(_)) | None => &mut [],
         };
         let mut is_part = false;

@@ -395,7 +395,7 @@ fn on_target(
                 status.note_gateways_not_applying(passed_by);
             }
             let target = status.target.clone();
-            shadowed(resolver, &target, &mut status);
+            mark_unreachable(resolver, &target, &mut status);
         }
         let snapshot = resolver.snapshot();
         status.reject_in_part(rejections_on(snapshot, policy, &status.target));
@@ -407,7 +407,7 @@ fn on_target(
 }
 
 /// Sets the state of a policy in force on a route or a rule to no effect if no request reaches it.
-pub fn shadowed(resolver: &mut Resolver<'_>, place: &Place, status: &mut TargetStatus) {
+pub fn mark_unreachable(resolver: &mut Resolver<'_>, place: &Place, status: &mut TargetStatus) {
     let in_force = matches!(
         status.state,
         Some(State::Enforced | State::PartiallyEnforced)

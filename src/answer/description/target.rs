@@ -26,8 +26,8 @@ use crate::engine::model::section;
 use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::status::conditions::{
-    Accepted, State, TargetAttachment, TargetStatus, attachments, disagreement, partly_rejected,
-    rejections_on, shadowed, status_on_paths,
+    Accepted, State, TargetAttachment, TargetStatus, attachments, disagreement, mark_unreachable,
+    partly_rejected, rejections_on, status_on_paths,
 };
 use crate::engine::topology::{ParentAttachment, RouteKindConflicts, parent_attachment};
 
@@ -103,7 +103,7 @@ pub(in crate::answer) fn on_its_own(
         } else {
             place
         };
-        shadowed(resolver, own, &mut over.status);
+        mark_unreachable(resolver, own, &mut over.status);
     }
     refused(resolver, place, &mut policies_over);
     let listeners = listeners_reaching(resolver, key);

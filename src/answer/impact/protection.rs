@@ -11,8 +11,8 @@ use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::{Changed, EffectiveChange};
 use crate::engine::effective::protection::{
-    Coverage, ProtectionLoss, Remedy, all_lost_by_acceptance, lost_at_listeners, lost_by_object,
-    lost_by_own_fields, remedies,
+    Coverage, ProtectionLoss, Remedy, all_lost_by_acceptance, lost_at_listeners,
+    lost_by_own_fields, protection_losses_by_object, remedies,
 };
 use crate::engine::effective::traffic::OpenedRoutes;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -103,7 +103,7 @@ pub(in crate::answer) fn lost_protection(
         let changes = shared.iter().map(|change| &***change);
         let states_of = [states.before, states.after];
         let mut remedies = Remedies::new(states);
-        for loss in lost_by_object(states_of, states.renames, kind, &changes) {
+        for loss in protection_losses_by_object(states_of, states.renames, kind, &changes) {
             let remedy = remedies.of(kind, &loss);
             all.extend(of_objects(states, kind, &loss).map(|lost| LostProtection {
                 remedy: remedy.clone(),

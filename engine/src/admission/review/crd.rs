@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::fuel::too_much;
-use super::one_change::effects_if;
+use super::one_change::effective_changes_of;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::kinds::profile::{Class, Departure, MOST_TARGETS, StanzaNames};
@@ -52,7 +52,7 @@ pub(super) fn effects(snapshot: &Snapshot, new: &Object, old: Option<Object>) ->
     let before = snapshot.with_change(Change::Applied(Arc::new(old)));
     let after = before.with_change(Change::Applied(Arc::new(new.clone())));
     let mut resolver_after = Resolver::bounded(&after);
-    effects_if(&before, &mut resolver_after, &new.key, &changed, |_| true)
+    effective_changes_of(&before, &mut resolver_after, &new.key, &changed, |_| true)
 }
 
 /// The finding on the label: it is missing, or says direct although the schema has strategies or targets at several

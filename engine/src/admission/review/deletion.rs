@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::fuel::too_much;
-use super::one_change::{effects_if, grant, listener_changes, orphaned};
+use super::one_change::{effective_changes_of, grant, listener_changes, orphaned};
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::attached_to;
 use crate::attachment::rejection::RejectionFinder;
@@ -26,7 +26,7 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
     };
     let after = without(before.clone(), &gone);
     let mut resolver_after = Resolver::bounded(&after);
-    let mut findings = effects_if(&before, &mut resolver_after, key, &gone, |_| true);
+    let mut findings = effective_changes_of(&before, &mut resolver_after, key, &gone, |_| true);
     if snapshot.profile(&key.gk).is_none() {
         for gone in &gone {
             findings.extend(target(&before, &after, gone, key));

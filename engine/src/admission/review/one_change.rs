@@ -27,13 +27,13 @@ use crate::model::wording;
 use crate::policy::fuel::LOOKED_AT;
 
 /// The effect of a change of one object on effective policies, by kind.
-pub(super) fn effects(
+pub(super) fn effective_changes(
     before: &Snapshot,
     resolver_after: &mut Resolver<'_>,
     key: &ObjectKey,
     counts: impl Fn(&EffectiveChange) -> bool,
 ) -> Vec<Finding> {
-    effects_if(
+    effective_changes_of(
         before,
         resolver_after,
         key,
@@ -48,7 +48,7 @@ pub(super) fn takes_from_others(changed: &EffectiveChange) -> bool {
 }
 
 /// The effects of a change of these objects, reported on the first one. The others are deleted with it.
-pub(super) fn effects_if(
+pub(super) fn effective_changes_of(
     before: &Snapshot,
     resolver_after: &mut Resolver<'_>,
     key: &ObjectKey,

@@ -61,7 +61,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     }
     match &before {
         None => {
-            findings.extend(affects(policy, &status));
+            findings.extend(applies_to(policy, &status));
             let carries_others = carries_others(&after, &key.gk);
             let may_take_away = carries_others || losses::may_take_away(policy, &status);
             let taken = if may_take_away || policy.adds_nothing() {
@@ -73,7 +73,12 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
             findings.extend(taken.findings(&mut resolver, policy));
         }
         Some(before) => {
-            findings.extend(one_change::effects(before, &mut resolver, &key, |_| true));
+            findings.extend(one_change::effective_changes(
+                before,
+                &mut resolver,
+                &key,
+                |_| true,
+            ));
         }
     }
     let mut faults = in_force(&mut resolver, policy, &status);
@@ -108,7 +113,7 @@ pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy)
         return findings;
     }
     let status = status(resolver, policy);
-    findings.extend(affects(policy, &status));
+    findings.extend(applies_to(policy, &status));
     findings.extend(status_disagreement::disagrees(policy, &status));
     let protects = !policy.profile.protects.is_empty() && losses::may_take_away(policy, &status);
     let carries_others = || carries_others(resolver.snapshot(), &policy.key().gk);
@@ -180,7 +185,7 @@ fn no_effect<'a>(
 }
 
 /// The finding on objects that it applies to beyond its declared targets.
-fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
+fn applies_to(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     let declared: BTreeSet<&ObjectKey> = status.targets.iter().map(|t| &t.target.object).collect();
     let objects = status.objects().into_iter();
     let reached: BTreeSet<ObjectKey> = objects.filter(|o| !declared.contains(o)).cloned().collect();

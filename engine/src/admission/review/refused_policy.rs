@@ -17,7 +17,7 @@ pub(super) fn lost_if_let_through(
         return Vec::new();
     }
     let mut findings = match before {
-        Some(before) => one_change::effects(before, resolver, policy.key(), |_| true),
+        Some(before) => one_change::effective_changes(before, resolver, policy.key(), |_| true),
         None => losses::losses_by(resolver, policy).protections(resolver, policy),
     };
     findings.retain(|finding| finding.code == Code::ProtectionLost);

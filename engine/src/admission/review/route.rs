@@ -94,7 +94,7 @@ pub(super) fn findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Find
             });
         }
     }
-    findings.extend(shadowed(resolver, route));
+    findings.extend(unreachable_rules(resolver, route));
     findings.extend(filters_of(snapshot, route));
     findings.extend(unsupported_filters::findings(snapshot, route));
     let of_backends = backends_of(resolver, route);
@@ -107,7 +107,7 @@ pub(super) fn findings(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Find
 }
 
 /// The findings on a route, or on rules of it, that get no requests because rules with the same match take precedence.
-fn shadowed(resolver: &mut Resolver<'_>, route: &Arc<Object>) -> Vec<Finding> {
+fn unreachable_rules(resolver: &mut Resolver<'_>, route: &Arc<Object>) -> Vec<Finding> {
     const REMEDY: &str = "change its matches or delete it";
     let key = &route.key;
     let Node::Route { rules, .. } = &route.node else {

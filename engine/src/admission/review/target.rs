@@ -53,7 +53,7 @@ pub(super) fn findings(
         None => return findings,
     };
     if old.is_none() && !is_grant {
-        findings.extend(one_change::effects(
+        findings.extend(one_change::effective_changes(
             &before,
             &mut resolver,
             &key,
@@ -71,7 +71,12 @@ pub(super) fn findings(
         let stored = own_findings(&mut Resolver::bounded(&before), &key);
         warn_of_stored(&mut findings, &stored);
     }
-    findings.extend(one_change::effects(&before, &mut resolver, &key, |_| true));
+    findings.extend(one_change::effective_changes(
+        &before,
+        &mut resolver,
+        &key,
+        |_| true,
+    ));
     findings.extend(one_change::listener_changes(
         &before,
         &after,

@@ -82,7 +82,8 @@ pub(super) fn enforce(
                 return Some(PathState::Not);
             }
             if unordered.is_none() {
-                unordered = unsettled(policy, group, &status.target);
+                unordered = unsettled(policy, group, &status.target)
+                    .or_else(|| merged_by_controller(policy, group));
             }
             record_merged(policy, group, status);
             if group.only_overrides_without_merge(policy) {
@@ -173,6 +174,15 @@ fn unless_unknown(
         .or_else(|| if_it_is_rejected(snapshot, target))
         .or(unordered);
     unknown.map_or(state, State::Unknown)
+}
+
+/// The reason if only its controller knows which settings remain of the policy beside others.
+fn merged_by_controller(policy: &Policy, group: &PathGroup) -> Option<String> {
+    let effective = &group.effective;
+    let merges =
+        effective.is_opaque() && effective.policies().iter().any(|one| one != policy.key());
+    merges
+        .then(|| "only its controller knows how it merges with the other policies here".to_owned())
 }
 
 /// The reason if another policy of its target sets the same, and nothing orders the two.
