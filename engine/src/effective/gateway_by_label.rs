@@ -237,7 +237,7 @@ pub(super) fn called_without_proxy<'a>(
         called.filter_map(|step| snapshot.get(&namespace_key(&step.place.object.namespace)));
     namespaces.find(|namespace| {
         let own = &namespace.meta.labels;
-        labels.iter().any(|labels| own.first_of(labels).is_some())
+        !profile.has_own_proxies(own) && labels.iter().any(|labels| own.first_of(labels).is_some())
     })
 }
 

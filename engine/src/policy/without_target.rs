@@ -12,6 +12,8 @@ impl Policy {
     pub(crate) fn unread_by(&self, labels: &Labels) -> Option<(&Arc<str>, &Arc<str>)> {
         let profile = &self.profile;
         match labels.first_of(&profile.namespaces_without_proxy) {
+            // Pods with a proxy of their own are left out of the mode that the label is for.
+            Some(_) if profile.has_own_proxies(labels) => None,
             Some(label) => {
                 let needs_proxy = profile.unread_without_proxy_if.all_in_lazy(|| self.spec());
                 needs_proxy.then_some(label)

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::EntryPoint;
 use super::backends::Answer;
+use crate::kinds::profile::UnsupportedFilterEffect;
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
@@ -29,6 +30,12 @@ pub(super) fn unresolved(
     route: &Object,
     rule: usize,
 ) -> Option<Answer> {
+    if let EntryPoint::Listener(entry) = entry_point
+        && let Some(facts) = controller_facts(snapshot, &entry.gateway)
+        && facts.missing_filter_objects == Some(UnsupportedFilterEffect::Ignored)
+    {
+        return None;
+    }
     let missing = snapshot.missing_filters_of(route, rule).next();
     let missing =
         missing.map(|named| format!("a filter of the rule names {named}, which does not exist"));

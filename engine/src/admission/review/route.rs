@@ -144,8 +144,20 @@ fn faults_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
 /// The findings on filters that name policies which do not exist.
 fn filters_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
     let missing = snapshot.missing_filters(route).into_iter();
+    let mut parents = route.parents().iter();
+    let is_ignored = parents.any(|parent| {
+        let facts = controller_facts(snapshot, &parent.object);
+        facts.is_some_and(|facts| {
+            facts.missing_filter_objects == Some(UnsupportedFilterEffect::Ignored)
+        })
+    });
+    let then = if is_ignored {
+        "the controller serves the rule without it"
+    } else {
+        "requests to the rule fail"
+    };
     let findings = missing.map(|(i, policy)| {
-        let message = format!("{policy} does not exist: requests to the rule fail");
+        let message = format!("{policy} does not exist: {then}");
         let finding = Finding::new(Code::BackendNotUsable, &route.key, message);
         finding
             .at(format!("spec.rules[{i}].filters"))

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::{Coverage, LostSources, ProtectionLoss, provided};
 use crate::effective::Resolver;
 use crate::effective::renames::renamed_sections;
-use crate::kinds::profile::{Profile, ReplacingFilter};
+use crate::kinds::profile::{Profile, ReplacingFilter, UnsupportedFilterEffect};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
-use crate::model::object::{Node, Object, Rule};
+use crate::model::object::{Node, Object, ParentRef, Rule};
 use crate::model::section::rule_label;
 use crate::state::snapshot::Snapshot;
 use crate::topology::controller_facts;
@@ -25,22 +25,39 @@ pub(super) fn lost_filters(
     resolver_after: &mut Resolver<'_>,
     objects: &[ObjectKey],
 ) -> Vec<(GroupKind, ProtectionLoss)> {
-    let routes = objects
-        .iter()
+    let owners = objects.iter().filter(|key| key.gk.has_listeners());
+    let below = owners.flat_map(|owner| after.below(owner).map(|route| &route.key));
+    let routes: BTreeSet<&ObjectKey> = objects.iter().chain(below).collect();
+    let routes = routes
+        .into_iter()
         .filter(|key| key.gk.is_gateway_api("HTTPRoute"));
     let losses = routes.filter_map(|key| {
         let (old, new) = (before.get(key)?, after.get(key)?);
         if !is_carried_out(before, old) {
             return None;
         }
+        let becomes_ignored = !is_ignored(before, old) && is_ignored(after, new);
         let renames = renamed_sections([before, after], key);
         let with_filter = rules(old).filter(|(_, rule)| has_filter(rule));
+        // The requests of a rule keep the filter if the rule that has all of its matches now has one.
+        let keeps = |index: usize| {
+            let wanted = matches(old, index);
+            let mut later = rules(new).filter(|(_, rule)| has_filter(rule));
+            later.any(|(index, _)| {
+                let has = matches(new, index);
+                !wanted.is_empty() && wanted.iter().all(|one| has.contains(one))
+            })
+        };
+        let with_filter = with_filter.filter(|(index, _)| becomes_ignored || !keeps(*index));
         let places =
             with_filter.map(|(index, _)| renames.later_place(&key.section(rule_label(old, index))));
         let opened = places.filter(|place| {
             let mut later = rules(new);
             let same = later.find(|(index, _)| Some(rule_label(new, *index)) == place.section);
-            same.is_some_and(|(_, rule)| sends_without_filter(rule))
+            let opens = |rule: &Rule| {
+                sends_without_filter(rule) || becomes_ignored && !rule.backends.is_empty()
+            };
+            same.is_some_and(|(_, rule)| opens(rule))
                 && !is_authorized_by_policies(resolver_after, place)
         });
         let opened: BTreeSet<Place> = opened.collect();
@@ -104,14 +121,35 @@ fn sends_without_filter(rule: &Rule) -> bool {
     !rule.backends.is_empty() && !has_filter(rule)
 }
 
+/// The matches of a rule; none if they cannot be compared.
+fn matches(route: &Object, index: usize) -> Vec<u64> {
+    match &route.node {
+        Node::Route { matches, .. } => matches.of_rule(index),
+        _ => Vec::new(),
+    }
+}
+
 /// Whether a controller of one of its Gateways may carry the filter out.
 fn is_carried_out(snapshot: &Snapshot, route: &Object) -> bool {
     let mut parents = route.parents().iter();
-    parents.any(|parent| {
-        let facts = controller_facts(snapshot, &parent.object);
-        let unsupported = facts.and_then(|facts| facts.unsupported_filters.as_ref());
-        !unsupported.is_some_and(|facts| facts.of_rules.iter().any(|one| one == EXTERNAL_AUTH))
-    })
+    parents.any(|parent| without_support(snapshot, parent).is_none())
+}
+
+/// Whether a controller of one of its Gateways serves requests as if the filter were not there.
+fn is_ignored(snapshot: &Snapshot, route: &Object) -> bool {
+    let mut parents = route.parents().iter();
+    parents
+        .any(|parent| without_support(snapshot, parent) == Some(UnsupportedFilterEffect::Ignored))
+}
+
+/// The effect of the filter at a parent whose controller does not support it.
+fn without_support(snapshot: &Snapshot, parent: &ParentRef) -> Option<UnsupportedFilterEffect> {
+    let facts = controller_facts(snapshot, &parent.object)?;
+    let facts = facts.unsupported_filters.as_ref()?;
+    let mut of_rules = facts.of_rules.iter();
+    of_rules
+        .any(|one| one == EXTERNAL_AUTH)
+        .then_some(facts.then)
 }
 
 /// Whether policies authorize the requests to a rule by the setting that controllers replace by the filter.

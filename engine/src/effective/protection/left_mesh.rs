@@ -69,14 +69,9 @@ fn label_given_up(profile: &Profile, old: &Object, new: &Object) -> Option<Strin
     (mesh_label(profile, new).is_none() && !is_kept_out).then_some(label)
 }
 
-/// The first label by which the Pods of a Namespace get a proxy.
 fn mesh_label(profile: &Profile, namespace: &Object) -> Option<String> {
-    let mut known = profile.namespaces_in_mesh.iter();
-    known.find_map(|(label, values)| {
-        let value = namespace.meta.labels.get(label)?;
-        let counts = !value.is_empty() && (values.is_empty() || values.contains(value));
-        counts.then(|| format!("{label}={value}"))
-    })
+    let (label, value) = profile.mesh_label(&namespace.meta.labels)?;
+    Some(format!("{label}={value}"))
 }
 
 /// Whether requests come to the end of these paths through a Gateway, which reads the policies there.

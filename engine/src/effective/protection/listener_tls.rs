@@ -27,7 +27,14 @@ pub(super) fn lost_tls(
         for listener in old.listeners().iter().filter(|listener| has_tls(listener)) {
             let mut later = new.listeners().iter();
             let same = later.find(|later| later.name == listener.name);
-            if same.is_some_and(is_plain) {
+            // Under another name, it is the listener of its port and hostname.
+            let renamed = || {
+                let mut later = new.listeners().iter();
+                later.find(|later| {
+                    (later.port, &later.hostname) == (listener.port, &listener.hostname)
+                })
+            };
+            if same.or_else(renamed).is_some_and(is_plain) {
                 let path = ["listeners", &*listener.name, "protocol"];
                 let path = path.map(Arc::from).into();
                 loss.lost

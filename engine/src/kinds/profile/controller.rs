@@ -136,6 +136,9 @@ pub struct ControllerFile {
     /// What becomes of requests where a filter names a backend that cannot be used: a mirror, or the service of `ExternalAuth`. By default
     /// they are served without the filter.
     pub unresolved_filters: Option<UnsupportedFilterEffect>,
+    /// What becomes of requests of a rule where a filter names an object (`ExtensionRef`) that does not exist, or that the controller does not
+    /// read. By default they get an error.
+    pub missing_filter_objects: Option<UnsupportedFilterEffect>,
     /// Filters of routes that it does not support.
     pub unsupported_filters: Option<UnsupportedFiltersFile>,
     /// Whether it refuses a request whose host is that of another listener than the one that the server name of its connection chose

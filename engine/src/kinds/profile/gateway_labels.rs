@@ -6,6 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::Profile;
 use crate::model::selector::Labels;
 
 /// A set of classes of Gateways.
@@ -92,6 +93,32 @@ pub struct GatewayPods {
     /// Whether policies of the root namespace select only Pods there.
     #[serde(default)]
     pub same_namespace: bool,
+}
+
+// === impl Profile ===
+
+impl Profile {
+    /// The first label by which the Pods of a Namespace with these labels get a proxy, with its value.
+    pub fn mesh_label<'a>(&'a self, labels: &'a Labels) -> Option<(&'a Arc<str>, &'a Arc<str>)> {
+        let mut known = self.namespaces_in_mesh.iter();
+        known.find_map(|(label, values)| {
+            let value = labels.get(label)?;
+            let counts = !value.is_empty() && (values.is_empty() || values.contains(value));
+            counts.then_some((label, value))
+        })
+    }
+
+    /// Whether the Pods of a Namespace with these labels get proxies of their own, which read policies without a target.
+    pub(crate) fn has_own_proxies(&self, labels: &Labels) -> bool {
+        let shared = &self.namespaces_without_proxy;
+        self.namespaces_in_mesh.iter().any(|(label, values)| {
+            let value = labels.get(label).filter(|value| !value.is_empty());
+            let is_shared = |value: &Arc<str>| shared.get(label) == Some(value);
+            value.is_some_and(|value| {
+                (values.is_empty() || values.contains(value)) && !is_shared(value)
+            })
+        })
+    }
 }
 
 // === impl GatewayByLabel ===

@@ -168,7 +168,9 @@ fn unless_unknown(
         let elsewhere = policy.may_apply_elsewhere(snapshot, &target.object.gk);
         elsewhere.map(ToOwned::to_owned)
     };
-    let elsewhere = is_idle.then(elsewhere).flatten();
+    let of_pods = is_idle && target.object.gk.is_core("Pod");
+    let of_pods = of_pods.then(|| "attache does not follow what policies set for Pods".to_owned());
+    let elsewhere = is_idle.then(elsewhere).flatten().or(of_pods);
     let unknown = elsewhere
         .or_else(|| if_it_delegates(snapshot, target))
         .or_else(|| if_it_is_rejected(snapshot, target))

@@ -11,7 +11,7 @@ use crate::kinds::profile::{FieldConditions, Profile, SpecPath};
 
 /// Settings that controllers do not read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename = "UnreadFile", deny_unknown_fields)]
+#[serde(rename = "IgnoredSettings", deny_unknown_fields)]
 pub struct IgnoredSettings {
     /// The settings: `spec.rateLimit.local`.
     settings: Vec<SpecPath>,

@@ -9,7 +9,7 @@ use crate::model::ids::GroupKind;
 
 /// Kinds that no controller takes as targets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename = "RefusedFile", deny_unknown_fields)]
+#[serde(rename = "ExcludedTargets", deny_unknown_fields)]
 pub struct ExcludedTargets {
     /// The kinds.
     pub kinds: Vec<GroupKind>,
