@@ -54,7 +54,7 @@ pub const RENAMED: [(&str, &str); 63] = [
     ("unreadBesideStanzas", "ignoredBesideStanzas"),
     ("inheritance", "delegation"),
     ("dialect", "gepVersion"),
-    ("legacy", "2021"),
+    ("legacy", "of-2021"),
     ("refused", "excluded"),
     ("refusesMisdirectedRequests", "rejectsMisdirectedRequests"),
     ("refusesWiderWildcards", "rejectsWiderWildcards"),

@@ -338,20 +338,23 @@ fn may_take_section(profile: &Profile, target: &TargetRef, field: &RefField) -> 
 /// The kind that was meant if only the case differs, or the group where it is not compared: a kind of Gateway API, a core kind, or one
 /// that the policy kind allows.
 fn right_kind(written: &GroupKind, profile: &Profile) -> Option<GroupKind> {
+    let allowed = profile.allow.iter();
+    let allowed = || {
+        allowed
+            .clone()
+            .flat_map(|fact| fact.value.iter().map(|a| a.gk.clone()))
+    };
+    if *profile.name_comparison == NameComparison::AnyGroup
+        && let Some(right) = allowed().find(|gk| gk.kind == written.kind)
+    {
+        return Some(right).filter(|gk| gk != written);
+    }
     let known = gateway_kinds()
         .chain(["Namespace", "Service"].map(GroupKind::core))
-        .chain(
-            profile
-                .allow
-                .iter()
-                .flat_map(|fact| fact.value.iter().map(|a| a.gk.clone())),
-        );
+        .chain(allowed());
     let loosely = *profile.name_comparison == NameComparison::IgnoreCase;
-    let any_group = *profile.name_comparison == NameComparison::AnyGroup;
     let same_group = |group: &str| {
-        any_group
-            || *written.group == *group
-            || (loosely && written.group.eq_ignore_ascii_case(group))
+        *written.group == *group || (loosely && written.group.eq_ignore_ascii_case(group))
     };
     let mut alike =
         known.filter(|gk| same_group(&gk.group) && gk.kind.eq_ignore_ascii_case(&written.kind));

@@ -101,7 +101,8 @@ fn of_others(
     ))
 }
 
-/// Notes on filters whose objects are no policies, so that their effect is not known.
+/// Notes on filters whose objects do not exist, and without which the controller serves the rule, and on those whose objects are no
+/// policies, so that their effect is not known.
 pub(super) fn notes(snapshot: &Snapshot, route: &Object, rule: usize) -> Vec<String> {
     let unread = named(route, rule)
         .iter()
@@ -111,5 +112,8 @@ pub(super) fn notes(snapshot: &Snapshot, route: &Object, rule: usize) -> Vec<Str
             "a filter names {named}, which may answer requests or change them: attache does not read it"
         )
     };
-    unread.map(note).collect()
+    let missing = snapshot.missing_filters_of(route, rule).map(|named| {
+        format!("a filter names {named}, which does not exist: the controller serves the rule without it")
+    });
+    missing.chain(unread.map(note)).collect()
 }

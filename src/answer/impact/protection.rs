@@ -117,8 +117,7 @@ pub(in crate::answer) fn lost_protection(
 
 /// The protections that routes lose by listeners that a change opens to them, of kinds that apply to
 /// listeners: none if the change renames objects, because then the listeners had other names
-/// before. Also the client certificates that Gateways among these objects no longer ask for, and
-/// the protections of targets that now let every request pass.
+/// before. Also the protections that these objects give up by their own fields and labels.
 pub(in crate::answer) fn at_listeners(
     states: &States<'_>,
     opened: &OpenedRoutes,

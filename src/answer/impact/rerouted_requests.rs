@@ -28,6 +28,9 @@ const MAX_REQUESTS: usize = 500;
 /// The most routes that all these requests are matched against: a request is matched against all routes of its Gateway.
 const MOST_ROUTES: usize = 200_000;
 
+/// The most pairs of routes whose matches are compared.
+const MOST_PAIRS: usize = 20_000;
+
 /// Requests that another rule takes after the change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -64,8 +67,6 @@ pub(in crate::answer) struct ReroutedRequests {
     pub(in crate::answer) not_compared: usize,
 }
 
-/// The most pairs of routes whose matches are compared.
-const MOST_PAIRS: usize = 20_000;
 /// The listener and the rule that take a request, and the backends that may get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ServingRule {

@@ -42,9 +42,11 @@ pub(crate) fn table(kinds: &Kinds, style: Style) -> String {
 pub(crate) fn details(kind: &Kind, style: Style) -> String {
     let title = format!("{}{}", full_name(kind), about(kind));
     let mut text = paragraph(style, Tone::Plain, "", &title, "  ");
-    for fact in kind.profile.facts() {
+    let facts = kind.profile.facts();
+    let width = facts.iter().map(|fact| fact.name.len()).max().unwrap_or(0);
+    for fact in facts {
         let (from, values) = (word(&json!(fact.from)), lines(&fact.value));
-        let before = format!("  {:24} {from:8} ", fact.name);
+        let before = format!("  {:width$} {from:8} ", fact.name);
         let words = values.iter().flat_map(|value| value.split(' '));
         let longest = words.map(str::len).max().unwrap_or(0);
         let is_beside = style

@@ -39,7 +39,7 @@ profiles:
   class: inherited
   targets:
     refs: [{path: spec.targetRef, sections: true}]
-  merge: {dialect: legacy}
+  merge: {gepVersion: of-2021}
 - match: {group: policies.example.com, kind: OverlapPolicy}
   class: inherited
   targets:
@@ -82,7 +82,7 @@ profiles:
   targets:
     refs: [{path: spec.targetRef, sections: true}]
     allow: [{group: gateway.networking.k8s.io, kind: [GatewayClass, HTTPRoute]}]
-  merge: {dialect: legacy}
+  merge: {gepVersion: of-2021}
   controls: [{setting: own, target: {group: gateway.networking.k8s.io, kind: HTTPRoute}, field: spec.own}]
 - match: {group: policies.example.com, kind: TLSPolicy}
   class: direct
@@ -204,7 +204,7 @@ impl State {
     }
 }
 
-/// Policies with one overall winner, policies that each win a little, and policies of the legacy dialect.
+/// Policies with one overall winner, policies that each win a little, and policies with both stanzas, as in GEP-713 of 2021.
 fn conflicts() -> Vec<Value> {
     let mut values = Vec::new();
     let mut on = |kind: &str, name: &str, to: &str, strategy: &str, settings: Vec<String>| {

@@ -18,7 +18,7 @@ fn profile() -> Configuration {
         "match": {"group": "networking.example.io", "kind": "RetryOnPolicy"},
         "class": "inherited",
         "targets": {"refs": [{"path": "spec.targetRef"}]},
-        "merge": {"gepVersion": "2021", "stanzas": true},
+        "merge": {"gepVersion": "of-2021", "stanzas": true},
         "controls": [{
             "setting": "retryOn",
             "target": {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"},

@@ -42,8 +42,7 @@ pub(super) fn protections(
 }
 
 /// The protections that routes lose by listeners that a change opens to them, of kinds that apply to
-/// listeners. Also the client certificates that Gateways among these objects no longer ask for, and
-/// the protections of targets that now let every request pass.
+/// listeners. Also the protections that these objects give up by their own fields and labels.
 pub(super) fn at_listeners(
     [before, after]: [&Snapshot; 2],
     key: &ObjectKey,
@@ -154,7 +153,9 @@ fn finding(
     finding.source = remedy.map_or_else(reasons, |remedy| {
         format!("with {remedy} the route keeps it")
     });
-    let mentions = by.into_iter().chain(now);
+    let opened = loss.opened.iter().map(|place| place.object.clone());
+    let elsewhere = opened.filter(|owner| owner.namespace != key.namespace);
+    let mentions = by.into_iter().chain(now).chain(elsewhere);
     finding.mentions = mentions.filter(|policy| policy != key).collect();
     finding
 }

@@ -1,8 +1,11 @@
 //! Policies that are refused by default. Configuration may let them through.
 
-use super::{losses, one_change};
+use super::fuel::too_much;
+use super::losses::{self, TakenFromOthers};
+use super::one_change;
 use crate::admission::finding::{Code, Finding, Severity};
 use crate::effective::Resolver;
+use crate::effective::protection::carries_others;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 
@@ -13,14 +16,22 @@ pub(super) fn lost_if_let_through(
     resolver: &mut Resolver<'_>,
     policy: &Policy,
 ) -> Vec<Finding> {
-    if policy.profile.protects.is_empty() {
+    let kind = &policy.key().gk;
+    if policy.profile.protects.is_empty() && !carries_others(resolver.snapshot(), kind) {
         return Vec::new();
     }
     let mut findings = match before {
         Some(before) => one_change::effective_changes(before, resolver, policy.key(), |_| true),
-        None => losses::losses_by(resolver, policy).protections(resolver, policy),
+        None => match losses::losses_by(resolver, policy) {
+            TakenFromOthers::TooMuch => {
+                let what = "the protections that this policy removes";
+                vec![too_much(policy.key(), what)]
+            }
+            taken => taken.protections(resolver, policy),
+        },
     };
-    findings.retain(|finding| finding.code == Code::ProtectionLost);
+    // What was too much to look at is reported, too.
+    findings.retain(|finding| matches!(finding.code, Code::ProtectionLost | Code::Unverified));
     findings
 }
 

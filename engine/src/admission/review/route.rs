@@ -145,16 +145,20 @@ fn faults_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
 fn filters_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
     let missing = snapshot.missing_filters(route).into_iter();
     let mut parents = route.parents().iter();
-    let is_ignored = parents.any(|parent| {
+    let ignoring = parents.find(|parent| {
         let facts = controller_facts(snapshot, &parent.object);
         facts.is_some_and(|facts| {
             facts.missing_filter_objects == Some(UnsupportedFilterEffect::Ignored)
         })
     });
-    let then = if is_ignored {
-        "the controller serves the rule without it"
-    } else {
-        "requests to the rule fail"
+    let then = match ignoring {
+        Some(parent) => {
+            format!(
+                "the controller of {} serves the rule without it",
+                parent.object
+            )
+        }
+        None => "requests to the rule fail".to_owned(),
     };
     let findings = missing.map(|(i, policy)| {
         let message = format!("{policy} does not exist: {then}");

@@ -30,11 +30,15 @@ pub(super) fn findings(snapshot: &Snapshot, route: &Object) -> Vec<Finding> {
         let (gateway, effect, filter) = unsupported.find_map(|(gateway, facts)| {
             let of_rules = first(&filters.types, &facts.of_rules);
             let of_backends = || of_backends(filters, &facts.of_backends);
-            Some((gateway, facts.then, of_rules.or_else(of_backends)?))
+            let together = || together(filters, &facts.together);
+            let what = of_rules.or_else(of_backends).or_else(together)?;
+            Some((gateway, facts.then, what))
         })?;
         let then = match effect {
             UnsupportedFilterEffect::Ignored => "has no effect",
-            _ => "makes requests fail",
+            UnsupportedFilterEffect::RequestsFail | UnsupportedFilterEffect::RouteNotServed => {
+                "makes requests fail"
+            }
         };
         let label = rule_label(route, index);
         let message = format!(
@@ -59,4 +63,11 @@ fn first(types: &[Arc<str>], unsupported: &[String]) -> Option<String> {
 fn of_backends(filters: &Filters, unsupported: &[String]) -> Option<String> {
     let found = first(&filters.types_of_backends, unsupported)?;
     Some(format!("{found} of a backend"))
+}
+
+fn together(filters: &Filters, unsupported: &[Vec<String>]) -> Option<String> {
+    let has = |name: &String| filters.types.iter().any(|one| **one == **name);
+    let mut unsupported = unsupported.iter();
+    let found = unsupported.find(|names| names.iter().all(has))?;
+    Some(format!("the filters {} in one rule", found.join(" and ")))
 }

@@ -2,15 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::{Coverage, LostSources, ProtectionLoss, provided};
+use super::provided::Provided;
+use super::{Coverage, LostSources, ProtectionLoss};
 use crate::effective::Resolver;
 use crate::effective::renames::renamed_sections;
-use crate::kinds::profile::{Profile, ReplacingFilter, UnsupportedFilterEffect};
+use crate::kinds::profile::{Profile, Protection, ReplacingFilter, UnsupportedFilterEffect};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, ParentRef, Rule};
 use crate::model::section::rule_label;
 use crate::state::snapshot::Snapshot;
-use crate::topology::controller_facts;
+use crate::topology::{controller_facts, with_sets};
+
+/// The most routes below changed Gateways that are looked at.
+const MOST_ROUTES: usize = 1_000;
 
 /// The type of the filters.
 pub const EXTERNAL_AUTH: &str = "ExternalAuth";
@@ -26,14 +30,20 @@ pub(super) fn lost_filters(
     objects: &[ObjectKey],
 ) -> Vec<(GroupKind, ProtectionLoss)> {
     let owners = objects.iter().filter(|key| key.gk.has_listeners());
-    let below = owners.flat_map(|owner| after.below(owner).map(|route| &route.key));
-    let routes: BTreeSet<&ObjectKey> = objects.iter().chain(below).collect();
+    let owners = owners.filter_map(|owner| after.get(owner));
+    let owners = owners.flat_map(|owner| with_sets(after, owner));
+    let below = owners.flat_map(|owner| after.below(&owner.key).map(|route| &route.key));
+    let below = below.filter(|key| {
+        let [old, new] = [before, after].map(|state| state.get(key).map(|route| &route.node));
+        old == new
+    });
+    let routes: BTreeSet<&ObjectKey> = objects.iter().chain(below.take(MOST_ROUTES)).collect();
     let routes = routes
         .into_iter()
         .filter(|key| key.gk.is_gateway_api("HTTPRoute"));
     let losses = routes.filter_map(|key| {
         let (old, new) = (before.get(key)?, after.get(key)?);
-        if !is_carried_out(before, old) {
+        if !rules(old).any(|(_, rule)| has_filter(rule)) || !is_carried_out(before, old) {
             return None;
         }
         let becomes_ignored = !is_ignored(before, old) && is_ignored(after, new);
@@ -131,8 +141,10 @@ fn matches(route: &Object, index: usize) -> Vec<u64> {
 
 /// Whether a controller of one of its Gateways may carry the filter out.
 fn is_carried_out(snapshot: &Snapshot, route: &Object) -> bool {
-    let mut parents = route.parents().iter();
-    parents.any(|parent| without_support(snapshot, parent).is_none())
+    let parents = route.parents();
+    // Another route delegates to it.
+    let is_below = parents.is_empty();
+    is_below || (parents.iter()).any(|parent| without_support(snapshot, parent).is_none())
 }
 
 /// Whether a controller of one of its Gateways serves requests as if the filter were not there.
@@ -156,34 +168,35 @@ fn without_support(snapshot: &Snapshot, parent: &ParentRef) -> Option<Unsupporte
 fn is_authorized_by_policies(resolver: &mut Resolver<'_>, rule: &Place) -> bool {
     let snapshot = resolver.snapshot();
     snapshot.used_kinds().any(|kind| {
-        let profile = snapshot.profile(kind);
-        profile.is_some_and(|profile| {
-            let mut names = names_of_protections(profile).peekable();
-            names.peek().is_some() && {
-                let names: BTreeSet<&str> = names.collect();
-                let groups = resolver.paths_through(&rule.object, kind).into_iter();
-                let mut at_rule = groups
-                    .filter(|group| {
-                        group.attached && group.paths.steps().any(|step| step.place == *rule)
-                    })
-                    .peekable();
-                at_rule.peek().is_some()
-                    && at_rule.all(|group| {
-                        let mut kept = provided(snapshot, profile, &group.effective);
-                        kept.any(|name| names.contains(&**name))
-                    })
-            }
-        })
+        let Some(profile) = snapshot.profile(kind) else {
+            return false;
+        };
+        let replaced: Vec<Protection> = replaced_settings(profile).collect();
+        if replaced.is_empty() {
+            return false;
+        }
+        let groups = resolver.paths_through(&rule.object, kind).into_iter();
+        let mut at_rule = groups
+            .filter(|group| group.attached && group.paths.steps().any(|step| step.place == *rule))
+            .peekable();
+        at_rule.peek().is_some()
+            && at_rule.all(|group| {
+                let mut replaced = replaced.iter();
+                replaced.any(|setting| {
+                    let provided =
+                        Provided::from_effective(snapshot, profile, setting, &group.effective);
+                    provided.coverage == Coverage::AllRequests
+                })
+            })
     })
 }
 
-/// The names of the protections by the setting that controllers replace by the filter.
-fn names_of_protections(profile: &Profile) -> impl Iterator<Item = &str> {
+/// The settings that controllers replace by the filter, each as a protection.
+fn replaced_settings(profile: &Profile) -> impl Iterator<Item = Protection> {
     let facts: &[ReplacingFilter] = &profile.merging.replaced_by_filters;
     let replaced = facts.iter().filter(|fact| *fact.filter == *EXTERNAL_AUTH);
-    replaced.flat_map(|fact| {
-        let protections = profile.protects.iter();
-        let by_it = protections.filter(|one| one.settings.contains(&fact.setting));
-        by_it.map(|one| &*one.name)
+    replaced.map(|fact| Protection {
+        name: EXTERNAL_AUTH_FILTER.into(),
+        settings: vec![fact.setting.clone()],
     })
 }

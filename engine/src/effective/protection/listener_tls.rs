@@ -31,7 +31,8 @@ pub(super) fn lost_tls(
             let renamed = || {
                 let mut later = new.listeners().iter();
                 later.find(|later| {
-                    (later.port, &later.hostname) == (listener.port, &listener.hostname)
+                    let is_new = !old.listeners().iter().any(|one| one.name == later.name);
+                    is_new && (later.port, &later.hostname) == (listener.port, &listener.hostname)
                 })
             };
             if same.or_else(renamed).is_some_and(is_plain) {

@@ -123,7 +123,7 @@ impl Profile {
                 json!((!v.nested.is_empty()).then_some(&v.nested))
             }),
             part("merge.gepVersion", &self.strategies, |v| {
-                json!(v.follows_2021.then_some("2021"))
+                json!(v.follows_2021.then_some("of-2021"))
             }),
             shown("merge.default", &self.default_strategy, |v| strategy(*v)),
             fact("merge.dictatedBy", &merging.dictated_by),

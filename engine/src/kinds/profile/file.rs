@@ -186,7 +186,7 @@ pub struct NothingToApplyToCondition {
     pub reason: String,
     /// Its message.
     pub message: String,
-    /// Whether the message may go on.
+    /// Whether `message` is only the beginning of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub message_is_prefix: bool,
 }

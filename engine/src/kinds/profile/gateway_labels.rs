@@ -98,26 +98,30 @@ pub struct GatewayPods {
 // === impl Profile ===
 
 impl Profile {
-    /// The first label by which the Pods of a Namespace with these labels get a proxy, with its value.
-    pub fn mesh_label<'a>(&'a self, labels: &'a Labels) -> Option<(&'a Arc<str>, &'a Arc<str>)> {
-        let mut known = self.namespaces_in_mesh.iter();
-        known.find_map(|(label, values)| {
+    /// The labels by which the Pods of a Namespace with these labels get a proxy, with their values.
+    fn mesh_labels<'a>(
+        &'a self,
+        labels: &'a Labels,
+    ) -> impl Iterator<Item = (&'a Arc<str>, &'a Arc<str>)> {
+        let known = self.namespaces_in_mesh.iter();
+        known.filter_map(|(label, values)| {
             let value = labels.get(label)?;
             let counts = !value.is_empty() && (values.is_empty() || values.contains(value));
             counts.then_some((label, value))
         })
     }
 
+    /// The first of these labels.
+    pub fn mesh_label<'a>(&'a self, labels: &'a Labels) -> Option<(&'a Arc<str>, &'a Arc<str>)> {
+        self.mesh_labels(labels).next()
+    }
+
     /// Whether the Pods of a Namespace with these labels get proxies of their own, which read policies without a target.
     pub(crate) fn has_own_proxies(&self, labels: &Labels) -> bool {
         let shared = &self.namespaces_without_proxy;
-        self.namespaces_in_mesh.iter().any(|(label, values)| {
-            let value = labels.get(label).filter(|value| !value.is_empty());
-            let is_shared = |value: &Arc<str>| shared.get(label) == Some(value);
-            value.is_some_and(|value| {
-                (values.is_empty() || values.contains(value)) && !is_shared(value)
-            })
-        })
+        let is_kept_out = labels.first_of(&self.namespaces_without_mesh).is_some();
+        let mut by_labels = self.mesh_labels(labels);
+        !is_kept_out && by_labels.any(|(label, value)| shared.get(label) != Some(value))
     }
 }
 

@@ -180,10 +180,12 @@ fn unless_unknown(
 
 /// The reason if only its controller knows which settings remain of the policy beside others.
 fn merged_by_controller(policy: &Policy, group: &PathGroup) -> Option<String> {
-    let effective = &group.effective;
-    let merges =
-        effective.is_opaque() && effective.policies().iter().any(|one| one != policy.key());
-    merges
+    if !group.effective.is_opaque() {
+        return None;
+    }
+    let merged = group.effective.policies();
+    let is_one_of_several = merged.len() > 1 && merged.contains(policy.key());
+    is_one_of_several
         .then(|| "only its controller knows how it merges with the other policies here".to_owned())
 }
 

@@ -79,9 +79,9 @@ impl PolicyOnPath {
     }
 
     pub(super) fn policy_on_request(self, key: &ObjectKey, snapshot: &Snapshot) -> PolicyOnRequest {
-        let adds_nothing = snapshot
-            .policy(key)
-            .is_some_and(|policy| policy.adds_nothing());
+        let adds_nothing = !self.is_in_force
+            && !self.keeps_place
+            && (snapshot.policy(key)).is_some_and(|policy| policy.adds_nothing());
         let state = match (self.is_in_force, self.lost.is_empty()) {
             _ if self.unknown.is_some() => StateOnRequest::Unknown,
             (true, false) => StateOnRequest::PartiallyEnforced,

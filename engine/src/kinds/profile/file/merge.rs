@@ -180,7 +180,7 @@ pub enum StanzaSpelling {
 #[schemars(rename = "GepVersion")]
 pub enum GepVersion {
     /// Both stanzas in one policy.
-    #[serde(rename = "2021")]
+    #[serde(rename = "of-2021")]
     Of2021,
 }
 
