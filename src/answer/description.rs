@@ -21,6 +21,7 @@ mod conditions;
 mod kind;
 mod overview;
 mod paths;
+mod policies_at_or_above;
 mod policies_below;
 mod policy;
 mod rejected_above;

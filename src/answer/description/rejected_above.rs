@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::target::{PoliciesAtOrAbove, PolicyAtOrAbove};
+use super::policies_at_or_above::{PoliciesAtOrAbove, PolicyAtOrAbove};
 use crate::engine::effective::Resolver;
 use crate::engine::kinds::profile::Class;
 use crate::engine::model::ids::Place;

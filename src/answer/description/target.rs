@@ -1,11 +1,12 @@
 //! `attache describe` for a target: the policies that apply to an object or section, and the effective policies on its
 //! paths.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::overview::overview;
 use super::paths::on;
+use super::policies_at_or_above::{PoliciesAtOrAbove, PolicyAtOrAbove};
 use super::rejected_above::add_rejected_above;
 use super::routes::{on_routes, using};
 use super::{PoliciesOnBackend, PolicyOnObject, Relation, TargetDescription};
@@ -26,22 +27,10 @@ use crate::engine::model::section;
 use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::status::conditions::{
-    Accepted, State, TargetAttachment, TargetStatus, attachments, disagreement, mark_unreachable,
+    Accepted, State, TargetAttachment, attachments, disagreement, mark_unreachable,
     partly_rejected, rejections_on, status_on_paths,
 };
 use crate::engine::topology::{ParentAttachment, RouteKindConflicts, parent_attachment};
-
-/// The policies that are attached at an object or above it, by policy and by the place of attachment.
-pub(super) type PoliciesAtOrAbove = BTreeMap<(ObjectKey, Place), PolicyAtOrAbove>;
-
-/// A policy at an object or above it.
-pub(super) struct PolicyAtOrAbove {
-    pub(super) policy: Arc<Policy>,
-    /// The level of the place that it is attached to.
-    pub(super) level: Level,
-    /// Its outcome on the paths through the object.
-    pub(super) status: TargetStatus,
-}
 
 /// Describes an object or section, with the effective policies on the routes to it.
 pub fn target(resolver: &mut Resolver<'_>, place: &Place) -> TargetDescription {

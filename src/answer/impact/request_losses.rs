@@ -4,16 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::LostProtection;
-use super::rerouted_requests::Side;
+use crate::answer::explanation::effective_at;
 use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::protection::{
     Coverage, EXTERNAL_AUTH_FILTER, loses_filter, lost_between, provided,
 };
 use crate::engine::kinds::profile::Profile;
+use crate::engine::merge::EffectivePolicy;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::shared::Shared;
 use crate::engine::model::wording;
 use crate::engine::routing::{MatchResult, Matching};
+
+/// A state with the requests of its routes.
+pub(super) struct Side<'m, 'a> {
+    pub(super) matching: &'m Matching<'a>,
+    pub(super) resolver: Resolver<'a>,
+}
 
 /// A protection that a request loses.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,5 +134,24 @@ impl RequestProtectionLoss {
             reasons: reasons.collect(),
             remedy: None,
         }
+    }
+}
+
+// === impl Side ===
+
+impl<'m, 'a> Side<'m, 'a> {
+    pub(super) fn new(matching: &'m Matching<'a>) -> Self {
+        Self {
+            matching,
+            resolver: Resolver::new(matching.snapshot()),
+        }
+    }
+
+    /// The effective policies of a kind on a request.
+    fn effective(&mut self, kind: &GroupKind, taken: &MatchResult) -> Vec<Shared<EffectivePolicy>> {
+        let profile = self.matching.snapshot().profile(kind);
+        profile.map_or_else(Vec::new, |profile| {
+            effective_at(&mut self.resolver, taken, profile)
+        })
     }
 }

@@ -7,15 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::LostProtection;
-use super::request_losses::{RequestProtectionLoss, losses, lost_filter};
-use crate::answer::explanation::effective_at;
+use super::request_losses::{RequestProtectionLoss, Side, losses, lost_filter};
 use crate::answer::named::Named;
-use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::is_there;
-use crate::engine::merge::EffectivePolicy;
-use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::model::object::{Node, Object, is_route};
-use crate::engine::model::shared::Shared;
 use crate::engine::routing::{
     EntryPoint, MatchResult, MatchedRule, Matching, Outcome, SampleRequest, methods,
 };
@@ -77,12 +73,6 @@ struct ServingRule {
 
 /// A backend, the port in its reference, and the label of that port.
 type BackendPort = (ObjectKey, Option<u16>, Option<Arc<str>>);
-
-/// A state with the requests of its routes.
-pub(super) struct Side<'m, 'a> {
-    pub(super) matching: &'m Matching<'a>,
-    pub(super) resolver: Resolver<'a>,
-}
 
 /// The rule that takes requests after the change, and the protection that they lose.
 type LostKey = (Place, RequestProtectionLoss);
@@ -347,14 +337,7 @@ fn is_moved(
 
 // === impl Side ===
 
-impl<'m, 'a> Side<'m, 'a> {
-    fn new(matching: &'m Matching<'a>) -> Self {
-        Self {
-            matching,
-            resolver: Resolver::new(matching.snapshot()),
-        }
-    }
-
+impl Side<'_, '_> {
     /// The rule that takes a request at its Gateway; `None` if no rule does.
     fn serving_rule(&self, sample: &SampleRequest) -> Option<(ServingRule, MatchResult)> {
         let is_it = |gateway: &ObjectKey| *gateway == sample.gateway;
@@ -377,18 +360,6 @@ impl<'m, 'a> Side<'m, 'a> {
                 backends: backends.collect(),
             };
             Some((serving_rule, one))
-        })
-    }
-
-    /// The effective policies of a kind on a request.
-    pub(super) fn effective(
-        &mut self,
-        kind: &GroupKind,
-        taken: &MatchResult,
-    ) -> Vec<Shared<EffectivePolicy>> {
-        let profile = self.matching.snapshot().profile(kind);
-        profile.map_or_else(Vec::new, |profile| {
-            effective_at(&mut self.resolver, taken, profile)
         })
     }
 }
