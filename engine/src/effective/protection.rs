@@ -48,7 +48,7 @@ pub use at_listeners::lost_at_listeners;
 use behind_errors::provided_behind_errors;
 pub use certain::{certainly_provided, requests_without_policies};
 use contributions::Contributions;
-pub use external_auth_filters::{EXTERNAL_AUTH, EXTERNAL_AUTH_FILTER, loses_filter};
+pub use external_auth_filters::{EXTERNAL_AUTH_FILTER, has_external_auth_filter, loses_filter};
 use gateway_client_certificates::BeforeAndAfter;
 pub use gateway_client_certificates::own_client_certificates;
 use listener_tls::opened_without_tls;

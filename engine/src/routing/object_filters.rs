@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::EntryPoint;
 use super::backends::Answer;
-use crate::kinds::profile::UnsupportedFilterEffect;
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
@@ -32,7 +31,7 @@ pub(super) fn unresolved(
 ) -> Option<Answer> {
     if let EntryPoint::Listener(entry) = entry_point
         && let Some(facts) = controller_facts(snapshot, &entry.gateway)
-        && facts.missing_filter_objects == Some(UnsupportedFilterEffect::Ignored)
+        && facts.ignores_missing_filter_objects()
     {
         return None;
     }

@@ -21,13 +21,11 @@ impl<'a> UnsupportedFilters<'a> {
         let facts = self.with(UnsupportedFilterEffect::RequestsFail)?;
         let types = &rule.filters.types;
         let one = || {
-            let filter = first(types, &facts.of_rules)?;
+            let filter = facts.in_rule(types)?;
             Some(format!("the filter {filter} of the rule"))
         };
-        let mut together = facts.together.iter();
-        let has_all = |filters: &&Vec<String>| filters.iter().all(|one| types.contains(one));
         let together = || {
-            let filters = together.find(has_all)?.join(" and ");
+            let filters = facts.combined(types)?;
             Some(format!("the filters {filters} in one rule"))
         };
         let what = one().or_else(together)?;
@@ -38,7 +36,7 @@ impl<'a> UnsupportedFilters<'a> {
     /// The error that answers the requests for a backend with these filters.
     pub(super) fn of_backend(self, route: &Object, filters: &[String]) -> Option<Answer> {
         let facts = self.with(UnsupportedFilterEffect::RequestsFail)?;
-        let filter = first(filters, &facts.of_backends)?;
+        let filter = facts.on_backend(filters)?;
         let why = format!("the controller does not support the filter {filter} of a backend");
         Some(Answer::error(&route.key, why))
     }
@@ -46,10 +44,10 @@ impl<'a> UnsupportedFilters<'a> {
     /// A note on a rule with a filter that the controller ignores.
     pub(super) fn note(self, rule: &RuleSpec) -> Option<String> {
         let facts = self.with(UnsupportedFilterEffect::Ignored)?;
-        let of_rule = first(&rule.filters.types, &facts.of_rules);
+        let of_rule = facts.in_rule(&rule.filters.types);
         let of_backends = || {
             let mut backends = rule.backends.iter();
-            backends.find_map(|backend| first(&backend.filters.types, &facts.of_backends))
+            backends.find_map(|backend| facts.on_backend(&backend.filters.types))
         };
         let filter = of_rule.or_else(of_backends)?;
         Some(format!(
@@ -60,8 +58,4 @@ impl<'a> UnsupportedFilters<'a> {
     fn with(self, effect: UnsupportedFilterEffect) -> Option<&'a UnsupportedFiltersFile> {
         self.0.filter(|facts| facts.then == effect)
     }
-}
-
-fn first<'t>(types: &'t [String], unsupported: &[String]) -> Option<&'t String> {
-    types.iter().find(|one| unsupported.contains(one))
 }

@@ -148,11 +148,8 @@ pub(super) fn rejected_filter<'a>(
     let unsupported =
         unsupported.filter(|facts| facts.then == UnsupportedFilterEffect::RouteNotServed)?;
     filters.find_map(|filters| {
-        let is_in = |few: &[String], one: &Arc<str>| few.iter().any(|few| **few == **one);
-        let mut types = filters.types.iter();
-        let of_rule = types.find(|one| is_in(&unsupported.of_rules, one));
-        let mut types = filters.types_of_backends.iter();
-        of_rule.or_else(|| types.find(|one| is_in(&unsupported.of_backends, one)))
+        let of_rule = unsupported.in_rule(&filters.types);
+        of_rule.or_else(|| unsupported.on_backend(&filters.types_of_backends))
     })
 }
 

@@ -129,7 +129,7 @@ impl TakenFromOthers {
         let key = policy.key();
         match self {
             Self::Nothing | Self::Weakened(..) => None,
-            Self::TooMuch => Some(too_much(key, "the protections that this policy removes")),
+            Self::TooMuch => Some(too_much_taken(key)),
             Self::These(before, all) => {
                 one_change::effect(before, resolver_after, key, &key.gk, all)
             }
@@ -206,4 +206,9 @@ fn takes_away(change: &EffectiveChange, policy: &ObjectKey) -> bool {
         && lost.any(|(path, setting)| {
             after.get(&(&path, by.policy(&path, setting))) != Some(&&setting.value)
         })
+}
+
+/// The finding that what a policy takes from others exceeds the fuel of a request.
+pub(super) fn too_much_taken(policy: &ObjectKey) -> Finding {
+    too_much(policy, "the protections that this policy removes")
 }

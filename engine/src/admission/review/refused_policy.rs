@@ -1,6 +1,5 @@
 //! Policies that are refused by default. Configuration may let them through.
 
-use super::fuel::too_much;
 use super::losses::{self, TakenFromOthers};
 use super::one_change;
 use crate::admission::finding::{Code, Finding, Severity};
@@ -23,10 +22,7 @@ pub(super) fn lost_if_let_through(
     let mut findings = match before {
         Some(before) => one_change::effective_changes(before, resolver, policy.key(), |_| true),
         None => match losses::losses_by(resolver, policy) {
-            TakenFromOthers::TooMuch => {
-                let what = "the protections that this policy removes";
-                vec![too_much(policy.key(), what)]
-            }
+            TakenFromOthers::TooMuch => vec![losses::too_much_taken(policy.key())],
             taken => taken.protections(resolver, policy),
         },
     };
@@ -35,8 +31,8 @@ pub(super) fn lost_if_let_through(
     findings
 }
 
-/// Whether a policy will have no effect because it is refused. An unknown section of one target may be let through by configuration,
-/// and leaves its other targets as they are.
+/// Whether a policy is refused by default, so that it has no effect. Where it names an unknown section of one target beside others,
+/// configuration may let it through, and it applies to these others.
 pub(super) fn is_refused(policy: &Policy, findings: &[Finding]) -> bool {
     let mut denied = findings
         .iter()

@@ -8,7 +8,8 @@ use super::lost_protection::lost_by_requests;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::protection::{
-    Coverage, EXTERNAL_AUTH, EXTERNAL_AUTH_FILTER, LostSources, loses_filter, lost_between,
+    Coverage, EXTERNAL_AUTH_FILTER, LostSources, has_external_auth_filter, loses_filter,
+    lost_between,
 };
 use crate::effective::renames::renamed_sections;
 use crate::merge::EffectivePolicy;
@@ -31,7 +32,7 @@ pub(super) fn findings(
     }
     let mut kinds = kinds_on_rules([before, after], &new.key);
     kinds.extend(kinds_with_filters(after, [old, new]));
-    if kinds.is_empty() && !may_lose_filter(old) {
+    if kinds.is_empty() && !has_external_auth_filter(old) {
         return Vec::new();
     }
     let renames = renamed_sections([before, after], &new.key);
@@ -74,12 +75,6 @@ pub(super) fn findings(
         }
     }
     findings
-}
-
-/// Whether a rule of a route has an `ExternalAuth` filter, without which other rules may take its requests.
-fn may_lose_filter(route: &Object) -> bool {
-    let mut types = route.filters().flat_map(|filters| &filters.types);
-    types.any(|name| **name == *EXTERNAL_AUTH)
 }
 
 fn without_filter([from, to]: [&Place; 2], requests: &BTreeSet<String>) -> Finding {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::admission::finding::{Code, Finding, Hint};
 use crate::admission::validate::suggestion;
 use crate::effective::Resolver;
-use crate::kinds::profile::UnsupportedFilterEffect;
+use crate::kinds::profile::{ControllerFile, UnsupportedFilterEffect};
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object, Rule};
 use crate::model::section;
@@ -147,9 +147,7 @@ fn filters_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
     let mut parents = route.parents().iter();
     let ignoring = parents.find(|parent| {
         let facts = controller_facts(snapshot, &parent.object);
-        facts.is_some_and(|facts| {
-            facts.missing_filter_objects == Some(UnsupportedFilterEffect::Ignored)
-        })
+        facts.is_some_and(ControllerFile::ignores_missing_filter_objects)
     });
     let then = match ignoring {
         Some(parent) => {

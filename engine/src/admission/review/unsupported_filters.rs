@@ -1,20 +1,16 @@
 //! Findings on filters of rules that the controllers of a route do not support.
 
-use std::sync::Arc;
-
 use crate::admission::finding::{Code, Finding};
-use crate::kinds::profile::UnsupportedFilterEffect;
-use crate::model::object::{Filters, Node, Object};
+use crate::kinds::profile::{UnsupportedFilterEffect, UnsupportedFiltersFile};
+use crate::model::object::{Filters, Object};
 use crate::model::section::rule_label;
 use crate::state::snapshot::Snapshot;
 use crate::topology::controller_facts;
+use crate::topology::delegation::rules_of;
 
 /// One finding for each rule with such a filter, on the first of them. Routes that a controller does not serve at all because of a
 /// filter are reported as not attached.
 pub(super) fn findings(snapshot: &Snapshot, route: &Object) -> Vec<Finding> {
-    let Node::Route { rules, .. } = &route.node else {
-        return Vec::new();
-    };
     let parents = route.parents().iter();
     let unsupported = parents.filter_map(|parent| {
         let facts = controller_facts(snapshot, &parent.object)?;
@@ -22,17 +18,13 @@ pub(super) fn findings(snapshot: &Snapshot, route: &Object) -> Vec<Finding> {
         (facts.then != UnsupportedFilterEffect::RouteNotServed).then_some((&parent.object, facts))
     });
     let unsupported: Vec<_> = unsupported.collect();
-    let with_filters = rules.iter().enumerate();
+    let with_filters = rules_of(route).iter().enumerate();
     let with_filters =
         with_filters.filter_map(|(index, rule)| Some((index, rule.filters.as_deref()?)));
     let findings = with_filters.filter_map(|(index, filters)| {
         let mut unsupported = unsupported.iter();
         let (gateway, effect, filter) = unsupported.find_map(|(gateway, facts)| {
-            let of_rules = first(&filters.types, &facts.of_rules);
-            let of_backends = || of_backends(filters, &facts.of_backends);
-            let together = || together(filters, &facts.together);
-            let what = of_rules.or_else(of_backends).or_else(together)?;
-            Some((gateway, facts.then, what))
+            Some((gateway, facts.then, unsupported_by(facts, filters)?))
         })?;
         let then = match effect {
             UnsupportedFilterEffect::Ignored => "has no effect",
@@ -54,20 +46,17 @@ pub(super) fn findings(snapshot: &Snapshot, route: &Object) -> Vec<Finding> {
     findings.collect()
 }
 
-fn first(types: &[Arc<str>], unsupported: &[String]) -> Option<String> {
-    let is_unsupported = |one: &&Arc<str>| unsupported.iter().any(|name| **name == ***one);
-    let found = types.iter().find(is_unsupported);
-    found.map(|filter| format!("the filter {filter}"))
-}
-
-fn of_backends(filters: &Filters, unsupported: &[String]) -> Option<String> {
-    let found = first(&filters.types_of_backends, unsupported)?;
-    Some(format!("{found} of a backend"))
-}
-
-fn together(filters: &Filters, unsupported: &[Vec<String>]) -> Option<String> {
-    let has = |name: &String| filters.types.iter().any(|one| **one == **name);
-    let mut unsupported = unsupported.iter();
-    let found = unsupported.find(|names| names.iter().all(has))?;
-    Some(format!("the filters {} in one rule", found.join(" and ")))
+/// What a controller does not support in a rule, in words: `the filter CORS of a backend`.
+fn unsupported_by(facts: &UnsupportedFiltersFile, filters: &Filters) -> Option<String> {
+    let of_rule = facts.in_rule(&filters.types);
+    let of_rule = of_rule.map(|filter| format!("the filter {filter}"));
+    let of_backend = || {
+        let filter = facts.on_backend(&filters.types_of_backends)?;
+        Some(format!("the filter {filter} of a backend"))
+    };
+    let together = || {
+        let combined = facts.combined(&filters.types)?;
+        Some(format!("the filters {combined} in one rule"))
+    };
+    of_rule.or_else(of_backend).or_else(together)
 }

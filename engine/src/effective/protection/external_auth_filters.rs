@@ -11,13 +11,14 @@ use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, ParentRef, Rule};
 use crate::model::section::rule_label;
 use crate::state::snapshot::Snapshot;
+use crate::topology::delegation::rules_of;
 use crate::topology::{controller_facts, with_sets};
 
 /// The most routes below changed Gateways that are looked at.
 const MOST_ROUTES: usize = 1_000;
 
 /// The type of the filters.
-pub const EXTERNAL_AUTH: &str = "ExternalAuth";
+const EXTERNAL_AUTH: &str = "ExternalAuth";
 
 /// The name of the protection, for users.
 pub const EXTERNAL_AUTH_FILTER: &str = "ExternalAuth filter";
@@ -43,7 +44,7 @@ pub(super) fn lost_filters(
         .filter(|key| key.gk.is_gateway_api("HTTPRoute"));
     let losses = routes.filter_map(|key| {
         let (old, new) = (before.get(key)?, after.get(key)?);
-        if !rules(old).any(|(_, rule)| has_filter(rule)) || !is_carried_out(before, old) {
+        if !has_external_auth_filter(old) || !is_carried_out(before, old) {
             return None;
         }
         let becomes_ignored = !is_ignored(before, old) && is_ignored(after, new);
@@ -62,12 +63,10 @@ pub(super) fn lost_filters(
         let places =
             with_filter.map(|(index, _)| renames.later_place(&key.section(rule_label(old, index))));
         let opened = places.filter(|place| {
-            let mut later = rules(new);
-            let same = later.find(|(index, _)| Some(rule_label(new, *index)) == place.section);
             let opens = |rule: &Rule| {
                 sends_without_filter(rule) || becomes_ignored && !rule.backends.is_empty()
             };
-            same.is_some_and(|(_, rule)| opens(rule))
+            rule_at(new, place).is_some_and(opens)
                 && !is_authorized_by_policies(resolver_after, place)
         });
         let opened: BTreeSet<Place> = opened.collect();
@@ -96,12 +95,9 @@ pub fn loses_filter(
     to: &Place,
 ) -> bool {
     let has = |state: &Snapshot, place: &Place, condition: fn(&Rule) -> bool| {
-        state.get(&place.object).is_some_and(|route| {
-            let mut rules = rules(route);
-            rules.any(|(index, rule)| {
-                Some(rule_label(route, index)) == place.section && condition(rule)
-            })
-        })
+        let route = state.get(&place.object);
+        let rule = route.and_then(|route| rule_at(route, place));
+        rule.is_some_and(condition)
     };
     let is_carried_out = || {
         let route = before.get(&from.object);
@@ -113,12 +109,20 @@ pub fn loses_filter(
         && !is_authorized_by_policies(resolver_after, to)
 }
 
+/// Whether a rule of a route has such a filter.
+pub fn has_external_auth_filter(route: &Object) -> bool {
+    rules_of(route).iter().any(has_filter)
+}
+
 fn rules(route: &Object) -> impl Iterator<Item = (usize, &Rule)> {
-    let rules = match &route.node {
-        Node::Route { rules, .. } => &**rules,
-        _ => &[],
-    };
-    rules.iter().enumerate()
+    rules_of(route).iter().enumerate()
+}
+
+/// The rule at a place, by its label.
+fn rule_at<'a>(route: &'a Object, place: &Place) -> Option<&'a Rule> {
+    let mut rules = rules(route);
+    let found = rules.find(|(index, _)| Some(rule_label(route, *index)) == place.section);
+    found.map(|(_, rule)| rule)
 }
 
 fn has_filter(rule: &Rule) -> bool {
@@ -158,10 +162,7 @@ fn is_ignored(snapshot: &Snapshot, route: &Object) -> bool {
 fn without_support(snapshot: &Snapshot, parent: &ParentRef) -> Option<UnsupportedFilterEffect> {
     let facts = controller_facts(snapshot, &parent.object)?;
     let facts = facts.unsupported_filters.as_ref()?;
-    let mut of_rules = facts.of_rules.iter();
-    of_rules
-        .any(|one| one == EXTERNAL_AUTH)
-        .then_some(facts.then)
+    facts.in_rule(&[EXTERNAL_AUTH]).map(|_| facts.then)
 }
 
 /// Whether policies authorize the requests to a rule by the setting that controllers replace by the filter.

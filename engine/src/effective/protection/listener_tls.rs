@@ -9,8 +9,10 @@ use super::{Coverage, ProtectionLoss};
 use crate::effective::traffic::Opened;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::json_text::JsonText;
-use crate::model::object::{Listener, Node};
+use crate::model::object::Listener;
 use crate::state::snapshot::Snapshot;
+use crate::topology::delegation::rules_of;
+use crate::topology::listener_at;
 
 /// The name of the protection, for users.
 const TLS_OF_LISTENERS: &str = "TLS of listeners";
@@ -80,16 +82,9 @@ pub(super) fn opened_without_tls(
     Some((owner, loss))
 }
 
-fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<&'a Listener> {
-    let mut listeners = snapshot.get(&place.object)?.listeners().iter();
-    listeners.find(|listener| place.section.as_ref() == Some(&listener.name))
-}
-
 fn sends_to_backends(snapshot: &Snapshot, route: &ObjectKey) -> bool {
-    snapshot.get(route).is_some_and(|route| match &route.node {
-        Node::Route { rules, .. } => rules.iter().any(|rule| !rule.backends.is_empty()),
-        _ => false,
-    })
+    let route = snapshot.get(route);
+    route.is_some_and(|route| rules_of(route).iter().any(|rule| !rule.backends.is_empty()))
 }
 
 fn has_tls(listener: &Listener) -> bool {

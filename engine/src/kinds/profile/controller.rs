@@ -446,6 +446,11 @@ impl DirectResponseFilterFile {
 // === impl ControllerFile ===
 
 impl ControllerFile {
+    /// Whether it serves a rule as if a filter that names an object which does not exist were not there.
+    pub(crate) fn ignores_missing_filter_objects(&self) -> bool {
+        self.missing_filter_objects == Some(UnsupportedFilterEffect::Ignored)
+    }
+
     /// Whether it runs under a name beside its own.
     pub(super) fn is_also(&self, name: &str) -> bool {
         let mut others = self.other_names.iter();
